@@ -1,0 +1,7 @@
+"""The command line."""
+
+import sys
+
+
+def main() -> None:
+    sys.exit("nothing here yet")

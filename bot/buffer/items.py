@@ -28,6 +28,11 @@ PRIORITY_OF_KIND: Final = {
     Kind.BROADCAST: 1,
 }
 PRIORITY_OF_UNKNOWN_KIND: Final = 2
+PRIORITY_MIN: Final = 1
+PRIORITY_MAX: Final = 5
+
+MARKERS: Final = ("", "?", "!")  # by strength: nothing asked, a question, urgent (SPEC P1)
+MARKER_OF_KIND: Final = {Kind.MENTION: "?", Kind.REVIEW_REQUEST: "?"}
 
 
 class State(StrEnum):
@@ -130,6 +135,19 @@ def first_priority(kind: str) -> int:
         return PRIORITY_OF_KIND[Kind(kind)]
     except ValueError:
         return PRIORITY_OF_UNKNOWN_KIND
+
+
+def first_marker(kind: str) -> str:
+    """Return the marker that a kind has by itself (SPEC P1); a source adds what it knows from the words."""
+    try:
+        return MARKER_OF_KIND.get(Kind(kind), "")
+    except ValueError:
+        return ""
+
+
+def strongest_marker(*markers: str) -> str:
+    """Return the marker that asks for most; an item that stands for others still owes the answers they wanted."""
+    return max(markers, key=MARKERS.index, default="")
 
 
 def dedup_key(source: str, thread_id: str, author: str) -> str:

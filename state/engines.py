@@ -1,0 +1,120 @@
+"""Engines: how we connect, and what every connection is told first.
+
+Python's sqlite3 sends no BEGIN before SAVEPOINT, so a rollback would undo nothing: its transactions are switched off
+and BEGIN is sent from SQLAlchemy's `begin` event. SQLite files are opened by `mode=rw`: no connection can put an
+empty database where a file has gone missing.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bot.errors import StoreError
+
+BUSY_SECONDS = 2.0  # how long a lock is waited for; below the 2.5 s that an event has
+MIGRATION_BUSY_SECONDS = 60.0  # a second `migrate` waits for the first
+STATEMENT_SECONDS_MAX = 30.0
+CONNECT_SECONDS_MAX = 5.0
+READERS = 4
+POSTGRES_CONNECTIONS = 10
+
+_DURABLE = ("journal_mode=WAL", "synchronous=FULL")
+
+
+def dialect_of(url: str) -> str:
+    """Return `sqlite` or `postgresql`.
+
+    Raises:
+        StoreError: The URL is neither.
+    """
+    try:
+        name = sa.make_url(url).get_backend_name()
+    except sa.exc.ArgumentError as error:
+        raise StoreError("the database's URL cannot be read", hint=_URL_HINT) from error
+    if name not in {"sqlite", "postgresql"}:
+        raise StoreError(f"{name} is not supported", hint=_URL_HINT)
+    return name
+
+
+_URL_HINT = "sqlite+aiosqlite:///path/to/file.db or postgresql+asyncpg://user@host/database"
+
+
+def database_file(url: str) -> Path:
+    """Return the file of a SQLite URL.
+
+    Raises:
+        StoreError: It names none; a database in memory would lose what was acknowledged.
+    """
+    name = sa.make_url(url).database
+    if not name or name == ":memory:" or name.startswith("file:"):
+        raise StoreError("SQLite needs a plain file", hint=_URL_HINT)
+    return Path(name).absolute()
+
+
+def sqlite_writer(file: Path) -> sa.Engine:
+    """Return the engine of the one writer thread."""
+    return _sqlite(file, begin="BEGIN IMMEDIATE", connections=1, pragmas=(*_DURABLE, "foreign_keys=ON"))
+
+
+def sqlite_readers(file: Path) -> sa.Engine:
+    """Return an engine whose transactions each see one instant and cannot write."""
+    return _sqlite(file, begin="BEGIN", connections=READERS, pragmas=("query_only=ON",))
+
+
+def sqlite_migrator(file: Path) -> sa.Engine:
+    """Return the engine of migrations. Foreign keys are off: a rebuilt table would cascade its deletes."""
+    return _sqlite(
+        file,
+        begin="BEGIN IMMEDIATE",
+        connections=1,
+        pragmas=(*_DURABLE, "foreign_keys=OFF"),
+        busy_seconds=MIGRATION_BUSY_SECONDS,
+    )
+
+
+def _sqlite(
+    file: Path, *, begin: str, connections: int, pragmas: Sequence[str], busy_seconds: float = BUSY_SECONDS
+) -> sa.Engine:
+    engine = sa.create_engine(
+        "sqlite://",
+        creator=_connector(file, pragmas, busy_seconds),
+        poolclass=sa.QueuePool,
+        pool_size=connections,
+        max_overflow=0,
+    )
+    sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def _connector(file: Path, pragmas: Sequence[str], busy_seconds: float) -> Callable[[], sqlite3.Connection]:
+    address = f"file:{quote(str(file))}?mode=rw"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            address, uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}").close()
+        return connection
+
+    return connect
+
+
+def postgres(url: str, *, lock_seconds: float = BUSY_SECONDS, connections: int = POSTGRES_CONNECTIONS) -> AsyncEngine:
+    """Return an engine for PostgreSQL, every wait of it bounded."""
+    settings = {
+        "application_name": "digestbot",
+        "lock_timeout": str(int(lock_seconds * 1000)),
+        "statement_timeout": str(int(max(STATEMENT_SECONDS_MAX, lock_seconds) * 1000)),
+        "idle_in_transaction_session_timeout": str(int(STATEMENT_SECONDS_MAX * 1000)),
+    }
+    return create_async_engine(
+        sa.make_url(url).set(drivername="postgresql+asyncpg"),
+        pool_size=connections,
+        max_overflow=0,
+        connect_args={"timeout": CONNECT_SECONDS_MAX, "server_settings": settings},
+    )

@@ -1,0 +1,62 @@
+"""Write the next revision: what `state.tables` has and the revisions have not.
+
+    python -m state.migrations.autogenerate "what changes" && ruff format state
+
+Read the result and correct it: a renaming comes out as a drop and an addition. Until the first release
+`versions/0001_initial.py` is rewritten instead: remove it, then run this with `initial`.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.operations.ops import CreateIndexOp, MigrationScript
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from state.engines import sqlite_migrator
+from state.migrate import config_for
+from state.tables import metadata
+
+
+def write(message: str) -> None:
+    """Compare an empty database, upgraded by all revisions, with the tables, and write the difference."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scratch.db"
+        file.touch()
+        with sqlite_migrator(file).begin() as connection:
+            config = config_for(connection)
+            config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
+            command.upgrade(config, "head")
+            number = len(list(ScriptDirectory.from_config(config).walk_revisions())) + 1
+            command.revision(
+                config,
+                message,
+                autogenerate=True,
+                rev_id=f"{number:04}",
+                process_revision_directives=_add_expression_indexes,
+            )
+
+
+def _add_expression_indexes(context: MigrationContext, _revision: Any, scripts: list[MigrationScript]) -> None:
+    # SQLite does not tell what an index on expressions is made of, so Alembic leaves such indexes out.
+    assert context.connection is not None
+    there = set(context.connection.scalars(sa.text("SELECT name FROM sqlite_master WHERE type = 'index'")))
+    operations = scripts[0].upgrade_ops
+    assert operations is not None
+    operations.ops += [CreateIndexOp.from_index(index) for index in _on_expressions() if index.name not in there]
+
+
+def _on_expressions() -> Iterator[sa.Index]:
+    for table in metadata.sorted_tables:
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            if not all(isinstance(expression, sa.Column) for expression in index.expressions):
+                yield index
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])

@@ -350,6 +350,7 @@ outbox = sa.Table(
     _at("done_at"),
     sa.Index(
         "ix_outbox_ready",
+        "not_before",
         "weight",
         "seq",
         sqlite_where=sa.text("status IN ('ready', 'sending', 'unclear')"),

@@ -1,0 +1,1 @@
+"""Everything that the bot says, as Jinja templates; loaded from here in a checkout and in a wheel alike."""

@@ -1,0 +1,239 @@
+"""Statements on the engagement buffer: items and the log of their transitions."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.buffer.dedup import MatchedBy, Peer, key_hash
+from bot.buffer.items import MARKERS, Item, State
+from bot.buffer.score import rank
+from bot.buffer.states import check
+from bot.protocol.digest import DigestClass
+from bot.protocol.verbs import Marker
+from state.statements import insert, insert_once
+from state.tables import cooldowns, counters, digests, items, transitions
+
+_FIELDS = (
+    *("id", "source", "timestamp", "content_summary", "priority", "state", "dedup_key", "thread_id", "ttl_hours"),
+    *("kind", "author", "url", "agent", "marker", "resubmission_count", "participants", "merged_into", "job_id"),
+    *("event_at", "event_key"),
+)
+_COLUMNS = [items.c[name] for name in _FIELDS]
+_PEER = [
+    items.c.id,
+    items.c.state,
+    items.c.priority,
+    items.c.timestamp,
+    items.c.resubmission_count,
+    items.c.marker,
+    items.c.agent,
+    items.c.acted,
+    items.c.digest,
+    items.c.merged_into,
+    digests.c.kind.label("digest_kind"),
+    digests.c.marker.label("digest_marker"),
+]
+_PEERS = sa.select(*_PEER).outerjoin(digests, digests.c.seq == items.c.digest)
+_MERGED = sa.literal_column("'merged'")
+# Literals, not parameters, so that the partial indexes serve the statements.
+WAITING = sa.and_(items.c.state == sa.literal_column("'new'"), items.c.digest.is_(None))
+LIVE = items.c.state.in_([sa.literal_column(f"'{state}'") for state in ("new", "acknowledged", "cooldown")])
+_COOLING = (
+    sa.exists()
+    .where(cooldowns.c.source == items.c.source, cooldowns.c.thread_id == items.c.thread_id)
+    .where(cooldowns.c.until > sa.bindparam("now", type_=cooldowns.c.until.type))
+    .correlate(items)
+)
+
+
+def item_of(row: sa.Row[Any]) -> Item:
+    values = {name: row._mapping[name] for name in _FIELDS}  # noqa: SLF001
+    return Item(**{**values, "state": State(values["state"])})
+
+
+# -- arrival ----------------------------------------------------------------------------------------------------------
+
+
+def next_number(connection: sa.Connection, prefix: str) -> int:
+    """Return the next sequence number of an id prefix and day (SPEC B1)."""
+    name = f"item:{prefix}"
+    insert_once(connection, counters, {"name": name, "value": 0})
+    statement = sa.update(counters).where(counters.c.name == name).values(value=counters.c.value + 1)
+    return connection.execute(statement.returning(counters.c.value)).scalar_one()
+
+
+def known(connection: sa.Connection, item_id: str) -> bool:
+    return connection.execute(sa.select(items.c.seq).where(items.c.id == item_id)).first() is not None
+
+
+def add(connection: sa.Connection, item: Item, *, decay: float) -> None:
+    """Store an item as it is; its first state is no transition."""
+    insert(
+        connection,
+        items,
+        {
+            **{name: getattr(item, name) for name in _FIELDS},
+            "dedup_hash": key_hash(item.dedup_key),
+            "event_hash": key_hash(item.event_key) if item.event_key else None,
+            "expires_at": item.expires_at,
+            "tier": MARKERS.index(item.marker),
+            "rank": rank(item.priority, item.resubmission_count, item.timestamp, decay),
+            "state_at": item.timestamp,
+        },
+    )
+
+
+def peers(connection: sa.Connection, item: Item, since: datetime) -> list[Peer]:
+    """Return the stored items that an arrival matches; a merged one is given as its keeper."""
+    found: dict[str, Peer] = {}
+    if item.event_key:
+        rows = connection.execute(_PEERS.where(items.c.event_hash == key_hash(item.event_key)))
+        for row in rows:
+            peer = _peer(_keeper(connection, row), MatchedBy.EVENT_KEY)
+            found[peer.id] = peer
+    same_key = _PEERS.where(
+        items.c.dedup_hash == key_hash(item.dedup_key), items.c.timestamp >= since, items.c.state != _MERGED
+    )
+    for row in connection.execute(same_key):
+        found.setdefault(row.id, _peer(row, MatchedBy.DEDUP_KEY))
+    return list(found.values())
+
+
+def _keeper(connection: sa.Connection, row: sa.Row[Any]) -> sa.Row[Any]:
+    while row.state == State.MERGED and row.merged_into:
+        keeper = connection.execute(_PEERS.where(items.c.id == row.merged_into)).first()
+        if keeper is None:  # archived since: the merged row stands for itself
+            return row
+        row = keeper
+    return row
+
+
+def _peer(row: sa.Row[Any], matched_by: MatchedBy) -> Peer:
+    return Peer(
+        id=row.id,
+        state=State(row.state),
+        priority=row.priority,
+        timestamp=row.timestamp,
+        resubmission_count=row.resubmission_count,
+        matched_by=matched_by,
+        reserved=row.digest is not None,
+        job_urgent=row.digest_marker == Marker.URGENT,
+        in_job=row.digest_kind == DigestClass.ACTIONABLE,
+        ever_acted=bool(row.acted),
+        marker=row.marker,
+        agent=row.agent,
+    )
+
+
+def recount(connection: sa.Connection, item_id: str, count: int, marker: str, *, decay: float) -> None:
+    """Give a keeper its new count and marker, and the rank that follows from them."""
+    row = connection.execute(sa.select(items.c.priority, items.c.timestamp).where(items.c.id == item_id)).one()
+    change(
+        connection,
+        item_id,
+        {
+            "resubmission_count": count,
+            "marker": marker,
+            "tier": MARKERS.index(marker),
+            "rank": rank(row.priority, count, row.timestamp, decay),
+        },
+    )
+
+
+def change(connection: sa.Connection, item_id: str, changes: Mapping[str, object]) -> None:
+    connection.execute(sa.update(items).where(items.c.id == item_id), dict(changes))
+
+
+# -- states -----------------------------------------------------------------------------------------------------------
+
+
+def move(
+    connection: sa.Connection,
+    moving: Iterable[Item],
+    to: State,
+    *,
+    reason: str,
+    now: datetime,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Take items to a state and log each step.
+
+    Raises:
+        IllegalTransition: for a step outside SPEC B12; nothing of the transaction is kept then.
+    """
+    for item in moving:
+        check(item.state, to)
+        acted = {"acted": 1} if to is State.ACTED else {}
+        change(connection, item.id, {"state": to, "state_at": now, **acted, **(changes or {})})
+        log = {"item_id": item.id, "from": item.state, "to": to, "timestamp": now, "reason": reason}
+        insert(connection, transitions, log)
+
+
+def history(connection: sa.Connection, item_id: str) -> list[dict[str, Any]]:
+    """Return the transitions of an item, oldest first."""
+    query = sa.select(transitions).where(transitions.c.item_id == item_id).order_by(transitions.c.seq)
+    return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+
+# -- what is there ----------------------------------------------------------------------------------------------------
+
+
+def get(connection: sa.Connection, item_id: str) -> Item | None:
+    row = connection.execute(sa.select(*_COLUMNS).where(items.c.id == item_id)).first()
+    return item_of(row) if row else None
+
+
+def agents_waiting(connection: sa.Connection) -> list[str]:
+    """Return the agents that have items to surface, one index probe each however many items there are."""
+    found: list[str] = []
+    query = sa.select(sa.func.min(items.c.agent)).where(WAITING)
+    agent = connection.execute(query).scalar_one()
+    while agent is not None:
+        found.append(agent)
+        agent = connection.execute(query.where(items.c.agent > agent)).scalar_one()
+    return found
+
+
+def top(connection: sa.Connection, agent: str, tier: int, now: datetime, most: int) -> list[Item]:
+    """Return an agent's best waiting items of one marker (tier 2 `!`, 1 `?`, 0 none), cooling threads left out."""
+    query = (
+        sa.select(*_COLUMNS)
+        .where(WAITING, items.c.agent == agent, items.c.tier == tier, ~_COOLING)
+        .order_by(items.c.rank.desc(), items.c.timestamp.desc(), items.c.id)
+        .limit(most)
+    )
+    return [item_of(row) for row in connection.execute(query, {"now": now})]
+
+
+def reserve(connection: sa.Connection, ids: Iterable[str], digest: int, job_id: str) -> None:
+    """Bind items to a digest that is on its way; they stay `new` until its placement is proved."""
+    connection.execute(sa.update(items).where(items.c.id.in_(list(ids))), {"digest": digest, "job_id": job_id})
+
+
+def of_digest(connection: sa.Connection, digest: int) -> list[Item]:
+    """Return the members of a digest, in the order of their rank."""
+    query = sa.select(*_COLUMNS).where(items.c.digest == digest, items.c.state != _MERGED)
+    return [item_of(row) for row in connection.execute(query.order_by(items.c.rank.desc(), items.c.id))]
+
+
+def live_of_thread(connection: sa.Connection, source: str, thread_id: str) -> list[Item]:
+    query = sa.select(*_COLUMNS).where(LIVE, items.c.source == source, items.c.thread_id == thread_id)
+    return [item_of(row) for row in connection.execute(query)]
+
+
+def waiting_of_thread(connection: sa.Connection, source: str, thread_id: str) -> list[Item]:
+    """Return the `new` items of a thread that no digest holds."""
+    query = sa.select(*_COLUMNS).where(WAITING, items.c.source == source, items.c.thread_id == thread_id)
+    return [item_of(row) for row in connection.execute(query)]
+
+
+def expiring(connection: sa.Connection, now: datetime, most: int) -> list[Item]:
+    """Return waiting items whose time to live is over."""
+    query = sa.select(*_COLUMNS).where(WAITING, items.c.expires_at <= now).order_by(items.c.expires_at).limit(most)
+    return [item_of(row) for row in connection.execute(query)]
+
+
+def expires_next(connection: sa.Connection) -> datetime | None:
+    return connection.execute(sa.select(sa.func.min(items.c.expires_at)).where(WAITING)).scalar_one()  # type: ignore[no-any-return]

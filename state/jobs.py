@@ -1,0 +1,170 @@
+"""Statements on digests, their followups, and the places where a job can be answered."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from bot.protocol.digest import DigestClass
+from bot.protocol.health import JobFigures
+from bot.protocol.verbs import OPEN, Status, Verb
+from state.rows import Digest, Followup, Place
+from state.statements import as_json, columns_of, insert, insert_once, locked
+from state.tables import digests, followups, places
+
+_FOLLOWUP = columns_of(followups, Followup)
+_DIGEST = columns_of(digests, Digest)
+_PLACE = columns_of(places, Place)
+_OPEN = sa.literal_column("status").in_([sa.literal_column(f"'{status}'") for status in sorted(OPEN)])
+_PENDING = followups.c.status == sa.literal_column("'pending'")  # a literal, so that the partial index serves it
+
+
+def _followup(row: sa.Row[tuple[object, ...]]) -> Followup:
+    values = dict(row._mapping)  # noqa: SLF001
+    values["status"] = Status(values["status"])
+    values["outcome"] = Verb(values["outcome"]) if values["outcome"] else None
+    for flag in ("urgent", "ever_acked", "untagged_hint"):
+        values[flag] = bool(values[flag])
+    return Followup(**values)
+
+
+def _digest(row: sa.Row[tuple[object, ...]]) -> Digest:
+    return Digest(**{**row._mapping, "body": json.loads(row._mapping["body"])})  # noqa: SLF001
+
+
+# -- digests ----------------------------------------------------------------------------------------------------------
+
+
+def add_digest(connection: sa.Connection, values: Mapping[str, object]) -> int:
+    return insert(connection, digests, {**values, "body": as_json(values["body"])})
+
+
+def change_digest(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -> None:
+    connection.execute(sa.update(digests).where(digests.c.seq == seq), dict(changes))
+
+
+def digest(connection: sa.Connection, seq: int) -> Digest:
+    return _digest(connection.execute(sa.select(*_DIGEST).where(digests.c.seq == seq)).one())
+
+
+def unplaced(connection: sa.Connection, agent: str) -> list[Digest]:
+    """Return the digests of an agent that are on their way."""
+    query = sa.select(*_DIGEST).where(
+        digests.c.placed_at.is_(None), digests.c.agent == agent, digests.c.kind != sa.literal_column("'withdrawn'")
+    )
+    return [_digest(row) for row in connection.execute(query)]
+
+
+# -- followups --------------------------------------------------------------------------------------------------------
+
+
+def add_followup(connection: sa.Connection, values: Mapping[str, object]) -> int:
+    return insert(connection, followups, {**values, "job_key": str(values["job_id"]).casefold()})
+
+
+def taken(connection: sa.Connection, job_id: str) -> bool:
+    """Return whether a job id is in use."""
+    query = sa.select(followups.c.seq).where(followups.c.job_key == job_id.casefold())
+    return connection.execute(query).first() is not None
+
+
+def find(connection: sa.Connection, job_id: str) -> Followup | None:
+    """Return a job by its id, in any case, locked for the rest of the transaction."""
+    query = locked(connection, sa.select(*_FOLLOWUP).where(followups.c.job_key == job_id.casefold()))
+    row = connection.execute(query).first()
+    return _followup(row) if row else None
+
+
+def change(connection: sa.Connection, job_id: str, changes: Mapping[str, object]) -> None:
+    connection.execute(sa.update(followups).where(followups.c.job_key == job_id.casefold()), dict(changes))
+
+
+def due(connection: sa.Connection, now: datetime, most: int) -> list[Followup]:
+    """Return pending jobs whose clock has run out, the longest overdue first."""
+    query = sa.select(*_FOLLOWUP).where(_PENDING, followups.c.due_at <= now).order_by(followups.c.due_at).limit(most)
+    return [_followup(row) for row in connection.execute(query)]
+
+
+def next_due(connection: sa.Connection) -> datetime | None:
+    """Return when the next pending clock runs out."""
+    query = sa.select(sa.func.min(followups.c.due_at)).where(_PENDING)
+    return connection.execute(query).scalar_one()  # type: ignore[no-any-return]
+
+
+def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -> list[Followup]:
+    """Return open jobs, oldest first; of one agent, or of all."""
+    query = sa.select(*_FOLLOWUP).where(_OPEN).order_by(followups.c.seq).limit(most)
+    if agent:
+        query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
+    return [_followup(row) for row in connection.execute(query)]
+
+
+def open_ids(connection: sa.Connection, channel: str, *, most: int = 200) -> list[str]:
+    """Return ids of open jobs that somebody in this channel may have meant: the channel's own first."""
+    here = sa.case((followups.c.channel == channel, 0), else_=1)
+    query = sa.select(followups.c.job_id).where(_OPEN).order_by(here, followups.c.seq.desc()).limit(most)
+    return list(connection.execute(query).scalars())
+
+
+def all_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -> list[Followup]:
+    """Return jobs of any status, newest first."""
+    query = sa.select(*_FOLLOWUP).order_by(followups.c.seq.desc()).limit(most)
+    if agent:
+        query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
+    return [_followup(row) for row in connection.execute(query)]
+
+
+# -- places -----------------------------------------------------------------------------------------------------------
+
+
+def add_place(connection: sa.Connection, place: Place) -> None:
+    """Remember where a job can be answered; again is no error."""
+    insert_once(
+        connection,
+        places,
+        {"job_id": place.job_id, "kind": place.kind, "channel": place.channel, "root": place.root},
+    )
+
+
+def places_of(connection: sa.Connection, job_id: str) -> list[Place]:
+    rows = connection.execute(sa.select(*_PLACE).where(places.c.job_id == job_id).order_by(places.c.seq))
+    return [Place(**row._mapping) for row in rows]  # noqa: SLF001
+
+
+def jobs_at(connection: sa.Connection, channel: str, root: str) -> list[Followup]:
+    """Return the jobs whose own thread this is, of any status."""
+    query = (
+        sa.select(*_FOLLOWUP)
+        .join(places, places.c.job_id == followups.c.job_id)
+        .where(places.c.channel == channel, places.c.root == root)
+        .order_by(followups.c.seq)
+    )
+    return [_followup(row) for row in connection.execute(query)]
+
+
+def escalated_to(connection: sa.Connection, channel: str) -> set[str]:
+    """Return the ids of the jobs that were escalated to a channel."""
+    query = sa.select(places.c.job_id).where(places.c.channel == channel, places.c.kind == "escalation")
+    return set(connection.execute(query).scalars())
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def figures(connection: sa.Connection, since: datetime, *, agent: str = "") -> tuple[list[JobFigures], int]:
+    """Return the jobs placed since then, and the number of informational digests placed since then (SPEC §8)."""
+    query = sa.select(*columns_of(followups, JobFigures)).where(followups.c.delivered_at >= since)
+    count = sa.select(sa.func.count()).where(digests.c.placed_at >= since, digests.c.kind == DigestClass.INFORMATIONAL)
+    if agent:
+        query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
+        count = count.where(sa.func.lower(digests.c.agent) == agent.lower())
+    return [_figures(row) for row in connection.execute(query)], connection.execute(count).scalar_one()
+
+
+def _figures(row: sa.Row[tuple[object, ...]]) -> JobFigures:
+    values = dict(row._mapping)  # noqa: SLF001
+    values["status"] = Status(values["status"])
+    values["outcome"] = Verb(values["outcome"]) if values["outcome"] else None
+    values["ever_acked"] = bool(values["ever_acked"])
+    return JobFigures(**values)

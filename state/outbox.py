@@ -1,0 +1,107 @@
+"""Statements on the outbox: what is owed to Slack, in which order, and what became of it.
+
+A row lives `ready → sending → sent`; `unclear` is a post of which nobody knows whether it arrived; `dropped` and
+`failed` are ends with a reason. Whoever sends holds the lease; a lease that ran out makes the row unclear again.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from state.rows import Delivery
+from state.statements import as_json, columns_of, insert_once
+from state.tables import outbox
+
+_COLUMNS = columns_of(outbox, Delivery)
+_WAITING = sa.literal_column("status").in_([sa.literal_column(f"'{s}'") for s in ("ready", "sending", "unclear")])
+
+
+def _value(row: sa.Row[tuple[object, ...]]) -> Delivery:
+    values = dict(row._mapping)  # noqa: SLF001
+    return Delivery(**{**values, "body": json.loads(values["body"]), "paced": bool(values["paced"])})
+
+
+def queue(connection: sa.Connection, values: Mapping[str, object]) -> bool:
+    """Owe one message; the idempotency key makes a second asking harmless. Return whether it was new."""
+    body = as_json(values.get("body", {}))
+    return insert_once(connection, outbox, {**values, "body": body})
+
+
+def requeue(connection: sa.Connection, key: str, now: datetime) -> None:
+    """Make a message that can be repeated (a card update) due again, unless it is waiting anyhow."""
+    connection.execute(
+        sa.update(outbox).where(outbox.c.idempotency_key == key, outbox.c.status.not_in(["ready", "unclear"])),
+        {"status": "ready", "not_before": now, "lease_until": None, "looks": 0},
+    )
+
+
+def due(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
+    """Return rows that may be worked on now, the weightiest first; `not_before` of a leased row is its lease's end."""
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.not_before <= now).order_by(outbox.c.weight, outbox.c.seq)
+    query = query.limit(most)
+    if connection.dialect.name == "postgresql":
+        query = query.with_for_update(skip_locked=True)
+    return [_value(row) for row in connection.execute(query)]
+
+
+def next_due(connection: sa.Connection) -> datetime | None:
+    """Return when the next row may be worked on."""
+    return connection.execute(sa.select(sa.func.min(outbox.c.not_before)).where(_WAITING)).scalar_one()  # type: ignore[no-any-return]
+
+
+def get(connection: sa.Connection, seq: int) -> Delivery:
+    return _value(connection.execute(sa.select(*_COLUMNS).where(outbox.c.seq == seq)).one())
+
+
+def by_key(connection: sa.Connection, key: str) -> Delivery | None:
+    row = connection.execute(sa.select(*_COLUMNS).where(outbox.c.idempotency_key == key)).first()
+    return _value(row) if row else None
+
+
+def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -> None:
+    stored = dict(changes)
+    if "body" in stored:
+        stored["body"] = as_json(stored["body"])
+    connection.execute(sa.update(outbox).where(outbox.c.seq == seq), stored)
+
+
+def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]:
+    """Return what is still owed for a job, of one kind."""
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.job_id == job_id, outbox.c.kind == kind)
+    return [_value(row) for row in connection.execute(query)]
+
+
+def drop(connection: sa.Connection, job_id: str, kinds: tuple[str, ...], why: str, now: datetime) -> int:
+    """Give up what has not been tried yet; what is on its way is left to its sender, who looks again."""
+    result = connection.execute(
+        sa.update(outbox).where(outbox.c.status == "ready", outbox.c.job_id == job_id, outbox.c.kind.in_(kinds)),
+        {"status": "dropped", "error": why, "done_at": now},
+    )
+    return result.rowcount
+
+
+def push_back(connection: sa.Connection, destination: str, until: datetime) -> None:
+    """Hold the paced rows of a destination until its window is clear."""
+    connection.execute(
+        sa.update(outbox).where(
+            outbox.c.status == "ready",
+            outbox.c.paced == 1,
+            outbox.c.destination == destination,
+            outbox.c.not_before < until,
+        ),
+        {"not_before": until},
+    )
+
+
+def backlog(connection: sa.Connection) -> dict[str, int]:
+    """Return how many rows wait, by kind."""
+    query = sa.select(outbox.c.kind, sa.func.count()).where(_WAITING).group_by(outbox.c.kind)
+    return {kind: count for kind, count in connection.execute(query)}  # noqa: C416 - rows are not pairs to mypy
+
+
+def prune(connection: sa.Connection, before: datetime, most: int) -> int:
+    """Forget rows that were settled before then; open jobs keep theirs by the caller's choice of `before`."""
+    old = sa.select(outbox.c.seq).where(outbox.c.done_at < before).limit(most)
+    return connection.execute(sa.delete(outbox).where(outbox.c.seq.in_(old))).rowcount

@@ -1,0 +1,50 @@
+"""The few shapes that all statements share: rows to values, insert-once, upsert."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+T = TypeVar("T")
+
+
+def columns_of(table: sa.Table, kind: type) -> list[sa.Column[Any]]:
+    """Return the columns of a table that a value has fields for."""
+    return [table.c[field.name] for field in fields(kind)]
+
+
+def as_json(value: object) -> str:
+    """Write JSON for a text column, keys in order, so that equal values are equal texts."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def insert(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> int:
+    """Insert one row and return its key."""
+    result = connection.execute(sa.insert(table), dict(values))
+    key = result.inserted_primary_key
+    assert key is not None
+    return int(key[0]) if isinstance(key[0], int) else 0
+
+
+def insert_once(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> bool:
+    """Insert one row unless a row with the same unique key is there; return whether it was new."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    result = connection.execute(dialect.insert(table).on_conflict_do_nothing(), dict(values))
+    return result.rowcount == 1
+
+
+def upsert(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> None:
+    """Insert one row, or overwrite the one with the same primary key."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    keys = [column.name for column in table.primary_key]
+    statement = dialect.insert(table).values(**values)
+    changes = {name: statement.excluded[name] for name in values if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes))
+
+
+def locked(connection: sa.Connection, query: sa.Select[Any]) -> sa.Select[Any]:
+    """Lock the rows that a query reads until the end of the transaction, where readers do not exclude writers."""
+    return query.with_for_update() if connection.dialect.name == "postgresql" else query

@@ -77,6 +77,7 @@ class SubjectClosed:
     thread_id: str
     reason: str = "subject closed"
     event_at: datetime | None = None
+    event_key: str = ""  # only the items with this key, or one that goes on after it with `:`; empty: the whole thread
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ _PEER = [
     digests.c.marker.label("digest_marker"),
 ]
 _PEERS = sa.select(*_PEER).outerjoin(digests, digests.c.seq == items.c.digest)
-_MERGED = sa.literal_column("'merged'")
+_MERGED: sa.ColumnElement[str] = sa.literal_column("'merged'")
 # Literals, not parameters, so that the partial indexes serve the statements.
 WAITING = sa.and_(items.c.state == sa.literal_column("'new'"), items.c.digest.is_(None))
 LIVE = items.c.state.in_([sa.literal_column(f"'{state}'") for state in ("new", "acknowledged", "cooldown")])
@@ -61,7 +61,7 @@ def next_number(connection: sa.Connection, prefix: str) -> int:
     name = f"item:{prefix}"
     insert_once(connection, counters, {"name": name, "value": 0})
     statement = sa.update(counters).where(counters.c.name == name).values(value=counters.c.value + 1)
-    return connection.execute(statement.returning(counters.c.value)).scalar_one()
+    return int(connection.execute(statement.returning(counters.c.value)).scalar_one())
 
 
 def known(connection: sa.Connection, item_id: str) -> bool:

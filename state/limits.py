@@ -6,9 +6,9 @@ import sqlalchemy as sa
 
 from bot.buffer.items import Item, State
 from bot.buffer.limits import Backoff, Verdict, Window, can_act
-from state.items import item_of
+from state.items import live_of_thread
 from state.statements import insert, upsert
-from state.tables import cooldowns, items, rate_actions, rate_pauses
+from state.tables import cooldowns, rate_actions, rate_pauses
 
 
 def ask(
@@ -86,12 +86,7 @@ def end_cooldown(connection: sa.Connection, source: str, thread_id: str) -> list
     """Forget a cooldown and return the items that it held in `cooldown`."""
     here = sa.and_(cooldowns.c.source == source, cooldowns.c.thread_id == thread_id)
     connection.execute(sa.delete(cooldowns).where(here))
-    query = sa.select(items).where(
-        items.c.state.in_([sa.literal_column(f"'{state}'") for state in ("new", "acknowledged", "cooldown")]),
-        items.c.source == source,
-        items.c.thread_id == thread_id,
-    )
-    held = [item_of(row) for row in connection.execute(query)]
+    held = live_of_thread(connection, source, thread_id)
     return [item for item in held if item.state is State.COOLDOWN]
 
 

@@ -73,6 +73,7 @@ items = sa.Table(
     sa.Column("digest", _Key, sa.ForeignKey("digests.seq")),  # set while reserved, and afterwards
     _at("event_at"),
     _at("state_at", nullable=False),  # entry into the present state
+    _flag("closed"),  # its subject is closed at the source (S1)
     _flag("acted"),  # ever acted: the health line of B11 counts it after the state has moved on
     sa.Index(
         "ix_items_surface",  # the top N of an agent, marked ones apart
@@ -118,6 +119,16 @@ transitions = sa.Table(
     _at("timestamp", nullable=False),
     _text("reason"),
     sa.Index("ix_transitions_item", "item_id"),
+)
+
+subjects = sa.Table(
+    "subjects",  # closed at the source: a late event about one is no new work
+    metadata,
+    sa.Column("source", sa.Text, primary_key=True),
+    sa.Column("thread_id", sa.Text, primary_key=True),
+    _at("closed_at", nullable=False),
+    _text("reason"),
+    sa.Index("ix_subjects_closed", "closed_at"),
 )
 
 cooldowns = sa.Table(

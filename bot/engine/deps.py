@@ -1,0 +1,40 @@
+"""What every use case is given, and the bells by which one wakes another."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from bot.clock import Clock
+from bot.engine.ports import Messenger
+from bot.engine.settings import Settings
+from bot.wording import Wording
+from state.store import Store
+
+Probe = Callable[[str], None]
+
+
+def no_probe(_point: str) -> None:
+    """Do nothing; a test launcher gives a probe that kills the process at a named point."""
+
+
+@dataclass(kw_only=True)
+class Bells:
+    """Rung after a commit, so that what is due at once need not wait for the next look at the clock."""
+
+    outbox: asyncio.Event = field(default_factory=asyncio.Event)
+    items: asyncio.Event = field(default_factory=asyncio.Event)  # an urgent item came
+    followups: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    store: Store
+    clock: Clock
+    wording: Wording
+    settings: Settings
+    messenger: Messenger
+    bells: Bells = field(default_factory=Bells)
+    probe: Probe = no_probe
+    log: structlog.typing.FilteringBoundLogger = field(default_factory=structlog.get_logger)

@@ -1,0 +1,168 @@
+"""Intake: from signals to stored items (SPEC B2, B4, B5, S1).
+
+One durable write for a chunk of signals. A bad row is quarantined with its reason, the rest goes in; whoever sent the
+signals is answered only after the commit.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.buffer.dedup import Arrival, Merge, decide
+from bot.buffer.ingest import Defaults, admit, id_prefix, item_id
+from bot.buffer.items import Draft, Ignored, Item, Rejected, Signal, State, SubjectClosed
+from bot.buffer.routing import route
+from bot.engine import closing
+from bot.engine.deps import Deps
+from bot.engine.settings import Settings
+from bot.protocol.verbs import Marker
+from state import items, records, sidechats, subjects
+
+CHUNK: Final = 50  # signals a transaction: the longest one is the latency of everybody behind it
+
+
+@dataclass(kw_only=True)
+class Taken:
+    """What became of the signals; `reasons` counts the ignored and the rejected by why."""
+
+    stored: list[str] = field(default_factory=list)  # ids of items that are `new`
+    merged: int = 0
+    closed: int = 0  # subjects
+    ignored: int = 0
+    rejected: int = 0
+    urgent: bool = False
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+async def take(deps: Deps, signals: Sequence[Signal], *, source: str) -> Taken:
+    """Store what the signals say and return what became of them; durable when it returns."""
+    total = Taken()
+    for chunk in _chunks(signals):
+        deps.probe("intake.before_commit")
+        _add(total, await deps.store.write(lambda connection, chunk=chunk: store(deps, connection, chunk, source)))  # type: ignore[misc]
+    if total.urgent:
+        deps.bells.items.set()
+    if total.closed:
+        deps.bells.outbox.set()
+    return total
+
+
+def store(deps: Deps, connection: sa.Connection, signals: Sequence[Signal], source: str) -> Taken:
+    """Store a chunk inside the caller's transaction."""
+    taken, now = Taken(), deps.clock.now()
+    for signal in signals:
+        match signal:
+            case Draft():
+                _admit(connection, deps.settings, signal, now, taken)
+            case SubjectClosed():
+                taken.closed += 1
+                closing.close_subject(connection, signal, now)
+            case Ignored():
+                taken.ignored += 1
+                taken.reasons[signal.reason] += 1
+                records.count(connection, f"ignored:{signal.reason}")
+            case Rejected():
+                taken.rejected += 1
+                taken.reasons[signal.reason] += 1
+                records.set_aside(connection, "row", source, signal.reason, now, payload=signal.row)
+    return taken
+
+
+def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: datetime, taken: Taken) -> None:
+    agent = _addressee(connection, settings, draft)
+    try:
+        admission = admit(
+            draft, now=now, item_id=_new_id(connection, draft, now), agent=agent, defaults=_defaults(settings)
+        )
+    except ValueError as error:  # no source or no thread: it can have no key
+        taken.rejected += 1
+        taken.reasons[str(error)] += 1
+        records.set_aside(connection, "row", draft.source, str(error), now, payload=draft.summary)
+        return
+    for note in admission.notes:
+        records.count(connection, f"note:{note}")
+    item = admission.item
+    peers = items.peers(connection, item, now - settings.dedup_window)
+    merge = decide(Arrival(item=item), peers, window=settings.dedup_window)
+    _apply(connection, settings, item, merge, now)
+    if merge.keeper != item.id:
+        taken.merged += 1
+    elif _late(connection, item):
+        items.move(connection, [item], State.EXPIRED, reason="subject closed", now=now)
+    else:
+        taken.stored.append(item.id)
+        taken.urgent = taken.urgent or item.marker == Marker.URGENT
+
+
+def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Merge, now: datetime) -> None:
+    """Store the newcomer and let the decision's keeper stand for the others."""
+    items.add(connection, item, decay=settings.decay)
+    gone = [item if one == item.id else items.get(connection, one) for one in merge.merged]
+    items.move(
+        connection,
+        [one for one in gone if one is not None],
+        State.MERGED,
+        reason=merge.reason,
+        now=now,
+        changes={"merged_into": merge.keeper},
+    )
+    if merge.merged or merge.count != item.resubmission_count or merge.keeper != item.id:
+        items.recount(connection, merge.keeper, merge.count, merge.marker, decay=settings.decay)
+    keeper = items.get(connection, merge.keeper) if merge.keeper != item.id else None
+    if keeper is not None and keeper.job_id:
+        closing.refresh_card(connection, keeper.job_id, now)  # it shows the item as ×n
+    records.note(connection, item.id, "ingested", now, why=merge.reason, detail={"keeper": merge.keeper})
+
+
+def _late(connection: sa.Connection, item: Item) -> bool:
+    """Whether it happened before its subject was closed: recorded, but no new work (bug O05)."""
+    closed = subjects.closed_at(connection, item.source, item.thread_id)
+    if closed is None:
+        return False
+    if item.event_at is not None and item.event_at <= closed:
+        return True
+    subjects.reopen(connection, item.source, item.thread_id)
+    return False
+
+
+def _addressee(connection: sa.Connection, settings: Settings, draft: Draft) -> str:
+    """Return the agent as its sidechat spells it; an agent without a sidechat keeps the rule's spelling (R3)."""
+    agent = route(draft, settings.routes, default=settings.default_agent).agent
+    if not agent:
+        brain = sidechats.by_name(connection, settings.brain)
+        return brain.agent if brain else ""
+    registered = sidechats.by_agent(connection, agent)
+    return registered.agent if registered else agent
+
+
+def _new_id(connection: sa.Connection, draft: Draft, now: datetime) -> str:
+    if draft.item_id and not items.known(connection, draft.item_id):
+        return draft.item_id
+    day = f"{id_prefix(draft.source)}-{now:%Y%m%d}"
+    while True:  # an id of this form may have come in by a row that named its own
+        fresh = item_id(draft.source, now, items.next_number(connection, day))
+        if not items.known(connection, fresh):
+            return fresh
+
+
+def _defaults(settings: Settings) -> Defaults:
+    return Defaults(ttl_hours=settings.ttl_hours, content_hash=settings.dedup_content_hash)
+
+
+def _chunks(signals: Sequence[Signal]) -> Iterator[Sequence[Signal]]:
+    for start in range(0, len(signals), CHUNK):
+        yield signals[start : start + CHUNK]
+
+
+def _add(total: Taken, part: Taken) -> None:
+    total.stored.extend(part.stored)
+    total.merged += part.merged
+    total.closed += part.closed
+    total.ignored += part.ignored
+    total.rejected += part.rejected
+    total.urgent = total.urgent or part.urgent
+    total.reasons.update(part.reasons)

@@ -44,8 +44,12 @@ def refused(error: Exception) -> bool:
 
 
 def _together(engine: sa.Engine, operations: Sequence[AnyOperation]) -> list[Outcome]:
+    outcomes = []
     with engine.begin() as connection:
-        return [Outcome(operation(connection)) for operation in operations]
+        for operation in operations:
+            outcomes.append(Outcome(operation(connection)))
+            _require_transaction(connection)
+    return outcomes
 
 
 def _apart(engine: sa.Engine, operations: Sequence[AnyOperation]) -> list[Outcome]:
@@ -62,8 +66,15 @@ def _isolated(connection: sa.Connection, operation: AnyOperation) -> Outcome:
             raise  # SQLite has rolled everything back by itself: the whole group is lost
         savepoint.rollback()
         return Outcome(error=translate(error))
+    _require_transaction(connection)
     savepoint.commit()
     return Outcome(value)
+
+
+def _require_transaction(connection: sa.Connection) -> None:
+    """Stop before anything more runs without a transaction, where each statement would commit itself."""
+    if not _in_transaction(connection):
+        raise StoreError("an operation, or an error that it ignored, ended the transaction of its group")
 
 
 def _in_transaction(connection: sa.Connection) -> bool:

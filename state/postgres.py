@@ -19,6 +19,7 @@ from state.group import AnyOperation
 ATTEMPTS_MAX = 5  # of one operation, when it collides or its connection turns out dead
 BACKGROUND_MAX = 2  # connections that background work may hold
 CLOSE_SECONDS_MAX = 5.0
+_Transaction = Callable[[], Coroutine[Any, Any, Any]]
 _COLLISIONS = {"40001", "40P01"}  # serialization failure, deadlock
 
 
@@ -32,52 +33,60 @@ class PostgresBackend:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
         self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        self._connections = asyncio.Semaphore(POSTGRES_CONNECTIONS)
-        self._background = asyncio.Semaphore(BACKGROUND_MAX)
-        self._running: set[asyncio.Task[Any]] = set()
+        self._gate = asyncio.Semaphore(POSTGRES_CONNECTIONS)
+        self._background_gate = asyncio.Semaphore(BACKGROUND_MAX)
+        self._asked: set[asyncio.Task[Any]] = set()
+        self._begun: set[asyncio.Task[Any]] = set()
         self._closing = False
 
     async def write(self, operation: AnyOperation, *, background: bool = False) -> Any:
         """Return the operation's value once it is durable, or raise what undid it."""
-        transaction = partial(self._write, operation)
-        if not background:
-            return await self._finish(transaction)
-        async with self._background:
-            return await self._finish(transaction)
+        return await self._finish(partial(self._write, operation), background=background)
 
     async def read(self, operation: AnyOperation) -> Any:
         """Return the operation's value, read from one instant's state."""
         return await self._finish(partial(self._read, operation))
 
     async def close(self) -> None:
-        """Let the running transactions end, stop those that take too long, close the connections."""
+        """Let what was asked for end, stop what takes too long, close the connections."""
         self._closing = True
-        if self._running:
-            _, late = await asyncio.wait(self._running, timeout=CLOSE_SECONDS_MAX)
+        if self._asked:
+            _, late = await asyncio.wait(self._asked, timeout=CLOSE_SECONDS_MAX)
             for task in late:
                 task.cancel()
         await asyncio.wait_for(self._engine.dispose(), CLOSE_SECONDS_MAX)
 
-    async def _finish(self, transaction: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        await self._connections.acquire()  # who is cancelled here has asked for nothing yet
+    async def _finish(self, transaction: _Transaction, *, background: bool = False) -> Any:
         if self._closing:
-            self._connections.release()
             raise StoreError("the store is closed")
-        task = asyncio.create_task(transaction())
-        self._running.add(task)
+        task = asyncio.create_task(self._in_background(transaction) if background else self._in_turn(transaction))
+        self._asked.add(task)
         task.add_done_callback(self._ended)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if task.cancelled():  # by `close`, not by our caller
                 raise StoreUnavailableError("the store closed before the transaction ended") from None
+            if task not in self._begun:  # nobody wants it any more, and nothing has happened
+                task.cancel()
             raise
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
-        self._connections.release()
+        self._asked.discard(task)
+        self._begun.discard(task)
         if not task.cancelled():
             task.exception()  # asked for, since its caller may have gone away
+
+    async def _in_background(self, transaction: _Transaction) -> Any:
+        async with self._background_gate:
+            return await self._in_turn(transaction)
+
+    async def _in_turn(self, transaction: _Transaction) -> Any:
+        async with self._gate:
+            task = asyncio.current_task()
+            assert task is not None
+            self._begun.add(task)
+            return await transaction()
 
     async def _write(self, operation: AnyOperation) -> Any:
         with translating():

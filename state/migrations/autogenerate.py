@@ -8,7 +8,6 @@ Read the result and correct it: a renaming comes out as a drop and an addition. 
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from alembic.script import ScriptDirectory
 
 from state.engines import sqlite_migrator
 from state.migrate import config_for
-from state.tables import metadata
+from state.migrations.comparison import indexes_on_expressions
 
 
 def write(message: str) -> None:
@@ -43,19 +42,12 @@ def write(message: str) -> None:
 
 
 def _add_expression_indexes(context: MigrationContext, _revision: Any, scripts: list[MigrationScript]) -> None:
-    # SQLite does not tell what an index on expressions is made of, so Alembic leaves such indexes out.
     assert context.connection is not None
     there = set(context.connection.scalars(sa.text("SELECT name FROM sqlite_master WHERE type = 'index'")))
     operations = scripts[0].upgrade_ops
     assert operations is not None
-    operations.ops += [CreateIndexOp.from_index(index) for index in _on_expressions() if index.name not in there]
-
-
-def _on_expressions() -> Iterator[sa.Index]:
-    for table in metadata.sorted_tables:
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            if not all(isinstance(expression, sa.Column) for expression in index.expressions):
-                yield index
+    missing = [index for index in indexes_on_expressions() if index.name not in there]
+    operations.ops += [CreateIndexOp.from_index(index) for index in missing]
 
 
 if __name__ == "__main__":

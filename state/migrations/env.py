@@ -5,6 +5,7 @@ from typing import Literal
 from alembic import context
 from alembic.autogenerate.api import AutogenContext
 
+from state.migrations.comparison import is_comparable
 from state.tables import metadata
 from state.types import UtcDateTime
 
@@ -19,6 +20,7 @@ context.configure(
     target_metadata=metadata,
     render_as_batch=True,  # SQLite changes a table by building it anew
     render_item=_render,
+    include_object=is_comparable,
     compare_type=True,
 )
 with context.begin_transaction():

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from support.postgres import PostgresServer, running_server
 
 from state.engines import database_file
 from state.migrate import migrate
 from state.store import Store
-from support.postgres import PostgresServer, running_server
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
 

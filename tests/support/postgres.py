@@ -108,7 +108,7 @@ def _binaries(folder: Path) -> Path:
         for source in (package, package.with_name(f"{PACKAGE}.libs")):
             shutil.copytree(source, copied / source.name, symlinks=True)
         package = copied / PACKAGE
-    return sorted(package.glob("pginstall*/bin"))[-1]  # the newest version that the wheel has
+    return max(package.glob("pginstall*/bin"))  # the newest version that the wheel has
 
 
 def _is_open_to_all(path: Path) -> bool:
@@ -140,8 +140,8 @@ def _die_with_parent() -> None:
 def _wait_until_ready(process: subprocess.Popen[bytes], folder: Path) -> None:
     deadline = time.monotonic() + START_SECONDS_MAX  # noqa: TID251 - another program's start has no clock of ours
     while b"ready" not in _status(folder):
-        late = time.monotonic() > deadline  # noqa: TID251
-        assert process.poll() is None and not late, (folder / "log").read_text()
+        assert process.poll() is None, (folder / "log").read_text()
+        assert time.monotonic() < deadline, (folder / "log").read_text()  # noqa: TID251
         time.sleep(0.02)  # noqa: TID251
 
 

@@ -206,6 +206,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_sources")),
     )
     op.create_table(
+        "subjects",
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("closed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("reason", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.PrimaryKeyConstraint("source", "thread_id", name=op.f("pk_subjects")),
+    )
+    with op.batch_alter_table("subjects", schema=None) as batch_op:
+        batch_op.create_index("ix_subjects_closed", ["closed_at"], unique=False)
+
+    op.create_table(
         "transitions",
         sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("item_id", sa.Text(), server_default=sa.text("('')"), nullable=False),
@@ -300,6 +311,7 @@ def upgrade() -> None:
         sa.Column("digest", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("event_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("state_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("closed", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("acted", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
         sa.ForeignKeyConstraint(["digest"], ["digests.seq"], name=op.f("fk_items_digest_digests")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_items")),

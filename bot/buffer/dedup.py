@@ -136,10 +136,10 @@ def decide(arrival: Arrival, peers: Iterable[Peer], *, window: timedelta = WINDO
     others = [peer for peer in peers if peer.id != item.id]  # an item never merges into itself
     same = [peer for peer in others if peer.matched_by is MatchedBy.EVENT_KEY]
     alike = [peer for peer in others if peer.matched_by is MatchedBy.DEDUP_KEY and _within(peer, item, window)]
-    settled = _by_event(arrival, same)
+    settled = _by_event(item, same)
     if settled.keeper is not item:
         return settled.decision()
-    return _by_key(arrival, alike, settled).decision()
+    return _by_key(settled, alike).decision()
 
 
 def _within(peer: Peer, item: Item, window: timedelta) -> bool:
@@ -148,11 +148,10 @@ def _within(peer: Peer, item: Item, window: timedelta) -> bool:
     return recent and (not peer.agent or not item.agent or peer.agent == item.agent)
 
 
-def _by_event(arrival: Arrival, same: Sequence[Peer]) -> _Group:
+def _by_event(item: Item, same: Sequence[Peer]) -> _Group:
     """Match the same happening, however long ago: it is neither new work nor a further instance."""
-    item = arrival.item
     alone = _Group(reason=Reason.UNMATCHED, keeper=item, count=item.resubmission_count, marker=item.marker)
-    fixed = [peer for peer in same if not peer.free and _covers(peer, arrival)]
+    fixed = [peer for peer in same if not peer.free and _covers(peer, item.marker)]
     if fixed:
         holder = max(fixed, key=lambda peer: (peer.holds, precedence(peer)))
         reason = Reason.SAME_HAPPENING if holder.holds else Reason.ALREADY_HANDLED
@@ -163,9 +162,9 @@ def _by_event(arrival: Arrival, same: Sequence[Peer]) -> _Group:
     return _contest(alone, free, counted=0, won=Reason.SAME_HAPPENING_KEPT, lost=Reason.SAME_HAPPENING)
 
 
-def _by_key(arrival: Arrival, alike: Sequence[Peer], so_far: _Group) -> _Group:
+def _by_key(so_far: _Group, alike: Sequence[Peer]) -> _Group:
     holders = [peer for peer in alike if peer.holds]
-    covering = [peer for peer in holders if _covers(peer, arrival)]
+    covering = [peer for peer in holders if _covers(peer, so_far.marker)]
     if covering:
         return _absorbed(so_far, max(covering, key=precedence), Reason.JOINED_JOB, counted=1)
     free = [peer for peer in alike if peer.free]
@@ -176,7 +175,7 @@ def _by_key(arrival: Arrival, alike: Sequence[Peer], so_far: _Group) -> _Group:
     return _after_action(so_far, [peer for peer in alike if peer.acted])
 
 
-def _covers(peer: Peer, arrival: Arrival) -> bool:
+def _covers(peer: Peer, marker: str) -> bool:
     """Whether what holds or ended the peer asks for at least as much as the newcomer does.
 
     An urgent newcomer must not vanish in a job that is not urgent, nor a question in a digest that nobody has to
@@ -184,9 +183,7 @@ def _covers(peer: Peer, arrival: Arrival) -> bool:
     """
     if not peer.holds:
         return True
-    if arrival.urgent:
-        return peer.job_urgent
-    return peer.in_job or not arrival.item.marker
+    return peer.job_urgent if marker == URGENT else peer.in_job or not marker
 
 
 def _contest(so_far: _Group, free: Sequence[Peer], *, counted: int, won: Reason, lost: Reason) -> _Group:

@@ -1,0 +1,212 @@
+"""Where tags stand in a message, and whether they count there (SPEC P8).
+
+A tag counts at the start of a line, after another tag that counts, or after a sentence end. Everything here works on
+positions in one string and looks a bounded way back from each bracket, so that reading stays linear.
+"""
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from bot.protocol.flaws import Flaw, FlawKind
+from bot.protocol.folding import CLOSE_BRACKETS, COLONS, INVISIBLE, OPEN_BRACKETS
+from bot.protocol.tags import PLACEHOLDER_IDS, Bracket, Shape, bracket
+from bot.protocol.verbs import Verb
+from bot.protocol.wrappers import PAIRS, opener_before
+
+TAGS_MAX = 1500  # more than a message of Slack's length can hold with ids in them
+_FLAWS_MAX = 8  # one hint answers a message
+_HIDDEN = re.escape(INVISIBLE)
+_BLANK = rf"(?:[^\S\n]|[{_HIDDEN}])"
+_OPEN, _CLOSE = re.escape(OPEN_BRACKETS), re.escape(CLOSE_BRACKETS)
+_INSIDE = rf"[^\n{_OPEN}{_CLOSE}]{{2,200}}"
+# Each alternative starts with one of a few characters, which the engine searches for fast. Lines are found by the line
+# end before them: `scan` puts one in front of the text. Quotes and our own repeated hints come first, code next.
+_SCAN = re.compile(
+    rf"\n{_BLANK}{{0,20}}>>>[\s\S]*"  # Slack quotes everything behind three of them
+    rf"|\n{_BLANK}{{0,20}}>[^\n]*"
+    rf"|\n[^\w\n]{{0,16}}Not recorded:[^\n]*"
+    rf"|(?P<tick>``?)[{_OPEN}](?P<coded>{_INSIDE})[{_CLOSE}][{COLONS}]?(?P=tick)"
+    rf"|(?P<code>``[^`\n]+``|`[^`\n]+`)"
+    rf"|[{_OPEN}](?P<inside>{_INSIDE})[{_CLOSE}]"
+)
+_MENTION = r"(?:<[@!][^<>\n]{1,80}>|@[\w.-]{1,80})[,:]?"
+# What may stand before a tag that still is at the start of its line: blanks, mentions, one list marker.
+_LINE_HEAD = re.compile(rf"(?:{_BLANK}|{_MENTION})*(?:(?:[-*+•◦▪‣·–]|\d{{1,3}}[.)])(?=\s)(?:{_BLANK}|{_MENTION})*)?")
+_AFTER = re.compile(rf"[^\S\n]?[{COLONS}](?=\s|\Z)|[{COLONS}](?![^\s:]{{1,100}}:)|\.(?=\s|\Z)")
+_SENTENCE_END = re.compile(r"[.!?…\u3002\uff01\uff1f\uff0e\uff61][\"'”’»)\uff09\u300d\u300f*_`]{0,4}\s*\Z")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|cf|vs|approx)\.)\s*\Z", re.IGNORECASE)
+_ADDRESS = re.compile(r"://\S*\Z")
+_LOOK_BACK = 64
+_HIDDEN_TABLE = dict.fromkeys(map(ord, INVISIBLE))
+
+
+class Place(Enum):
+    """Why a tag counts where it stands."""
+
+    LINE = "line start"
+    TAG = "after a tag"
+    SENTENCE = "after a sentence end"
+
+
+class Mark(NamedTuple):
+    """A tag that counts, by positions: its chain starts at `lead`, itself at `start`, its text at `end`."""
+
+    verb: Verb
+    job_id: str | None
+    place: Place
+    lead: int
+    start: int
+    end: int
+    line: int  # where the line starts
+    words: int  # where the words before it in that line start, back to an earlier tag
+
+
+@dataclass(kw_only=True)
+class Scan:
+    """What a scan has found so far, and where it is."""
+
+    text: str
+    marks: list[Mark] = field(default_factory=list)
+    flaws: list[Flaw] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    line: int = 0  # start of the current line
+    head: int = 0  # end of what may stand before a tag in it
+    seen: int = 0  # up to where line ends were looked for
+    chain: int = -1  # end of the last tag or claim that counts
+    lead: int = 0  # start of the chain of claims that runs up to `chain`
+
+    def move(self, start: int) -> None:
+        """Go to the line of `start`."""
+        newline = self.text.rfind("\n", self.seen, start)
+        self.seen = start
+        if newline >= 0:
+            self.line = newline + 1
+            found = _LINE_HEAD.match(self.text, self.line)
+            self.head = found.end() if found else self.line
+
+    def place(self, start: int) -> Place | None:
+        """Tell why a tag at `start` counts; none when it does not."""
+        if 0 <= self.chain <= start <= self.chain + _LOOK_BACK and not _visible(self.text[self.chain : start]):
+            return Place.TAG
+        if self.head >= start:
+            # A line end inside a quoted footer does not make its next verb a reply.
+            menu = self.text[max(0, self.line - 4) : self.line].rstrip().endswith("|")
+            return None if menu else Place.LINE
+        before = _visible(self.text[max(self.line, start - _LOOK_BACK) : start], strip=False)
+        ends = _SENTENCE_END.search(before) and not _ABBREVIATION.search(before) and not _ADDRESS.search(before)
+        return Place.SENTENCE if ends else None
+
+    def flaw(self, kind: FlawKind, verb: Verb | None, job_id: str | None, *, faint: bool) -> None:
+        """Keep a flaw, up to the number that could matter."""
+        if len(self.flaws) < _FLAWS_MAX:
+            self.flaws.append(Flaw(kind=kind, verb=verb, job_id=job_id, faint=faint))
+
+
+def _visible(text: str, *, strip: bool = True) -> str:
+    shown = text if text.isascii() else text.translate(_HIDDEN_TABLE)
+    return shown.strip() if strip else shown
+
+
+def scan(text: str) -> Scan:
+    """Find the tags of a text that starts with a line end."""
+    state = Scan(text=text)
+    for found in _SCAN.finditer(text):
+        kind = found.lastgroup
+        if kind is None:
+            continue
+        if kind == "code":
+            _code(state, found)
+        elif (said := bracket(found["inside"] or found["coded"])) is not None:
+            _take(state, said, found)
+            if len(state.marks) >= TAGS_MAX:
+                break
+    return state
+
+
+def without_tags(text: str) -> str:
+    """Return the text without quotes, code and everything in brackets, for the search for other shapes."""
+    return _SCAN.sub("\0", text)
+
+
+def _take(state: Scan, said: Bracket, found: re.Match[str]) -> None:
+    start, end = _outside(state.text, found)
+    state.move(start)
+    place = state.place(start)
+    if said.shape is Shape.SPOILT:
+        _spoilt(state, said, placed=place is not None)
+    elif said.shape is Shape.CLAIM:
+        state.claims.append(said.claim)
+        if place is not None:
+            _link(state, place, start, end)
+    elif place is None:
+        _misplaced(state, said, start)
+    else:
+        _mark(state, said, place, start, end)
+
+
+def _outside(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Return where a bracket starts and ends with its thin wrapper, and with the colon or full stop behind it."""
+    start, end = found.span()
+    if found["tick"] is None and (opening := opener_before(text, start)):
+        closing = PAIRS[opening]
+        colon = end + (text[end : end + 1] in COLONS and end < len(text))
+        closed = end if text.startswith(closing, end) else colon if text.startswith(closing, colon) else -1
+        if closed >= 0:
+            start, end = start - len(opening), closed + len(closing)
+    behind = _AFTER.match(text, end)
+    return start, behind.end() if behind else end
+
+
+def _link(state: Scan, place: Place, start: int, end: int) -> None:
+    """Carry the chain on: what follows a tag directly counts as that tag does."""
+    if place is not Place.TAG or (state.marks and state.marks[-1].end == state.chain):
+        state.lead = state.line if place is Place.LINE else start
+    state.chain = end
+
+
+def _mark(state: Scan, said: Bracket, place: Place, start: int, end: int) -> None:
+    assert said.verb is not None
+    _link(state, place, start, end)
+    last = state.marks[-1].end if state.marks else 0
+    words = max(state.head, last)
+    state.marks.append(Mark(said.verb, said.job_id, place, state.lead, start, end, state.line, words))
+
+
+def _misplaced(state: Scan, said: Bracket, start: int) -> None:
+    """Note a tag that does nothing here; the footer's own `[VERB id]` is not even worth a hint (P3)."""
+    if said.job_id in PLACEHOLDER_IDS:
+        return
+    before = state.text[max(state.line, start - _LOOK_BACK) : start].rstrip()
+    if before.endswith("|"):
+        _close_menu(state, said)
+    structured = state.text[1:].lstrip()[:1] == "{"
+    kind = FlawKind.MALFORMED if structured else FlawKind.MISPLACED
+    state.flaw(kind, said.verb, said.job_id, faint=not (said.job_id or "").startswith("ml-"))
+
+
+def _close_menu(state: Scan, said: Bracket) -> None:
+    """Take back the tags before a bar in this line: verbs of one job, set side by side, are a quoted footer."""
+    while state.marks and (last := state.marks[-1]).line == state.line and last.job_id == said.job_id:
+        state.marks.pop()
+        state.chain = -1
+        state.flaw(FlawKind.MISPLACED, last.verb, last.job_id, faint=False)
+
+
+def _spoilt(state: Scan, said: Bracket, *, placed: bool) -> None:
+    if placed or said.job_id is not None:
+        state.flaw(FlawKind.MALFORMED, said.verb, said.job_id, faint=said.job_id is None)
+
+
+def _code(state: Scan, found: re.Match[str]) -> None:
+    """Note a whole line of code that would have been a reply; code inside a line is an example and says nothing."""
+    inside = found["code"].strip("`").strip()
+    if inside[:1] not in OPEN_BRACKETS or not inside:
+        return
+    state.move(found.start())
+    ends = state.text[found.end() : found.end() + 1] in {"", "\n"}
+    tag = _SCAN.match(inside) if ends and state.head >= found.start() else None
+    said = bracket(tag["inside"]) if tag and tag["inside"] else None
+    if said and said.shape is Shape.TAG and said.job_id not in PLACEHOLDER_IDS:
+        state.flaw(FlawKind.MISPLACED, said.verb, said.job_id, faint=False)

@@ -1,0 +1,27 @@
+"""Whether a text says anything (SPEC P6): a RESULT needs words, and a sign or a copied placeholder is none."""
+
+import re
+
+# One level of nesting is enough for `<what <you> did>`; each alternative ends at the next sign of its kind.
+_ANGLES = re.compile(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>")
+_EMOJI_NAME = re.compile(r":[^\s:]{1,100}:")
+_EMOJI_SIGN = re.compile(r".\ufe0f\u20e3?|[0-9#*]\u20e3")
+_LETTER = re.compile(r"[^\W_]")
+_EDGES = re.compile(r"\A[\W_]+|[\W_]{1,40}\Z")
+_PLACEHOLDERS = frozenset({"text", "result text"})
+_PLACEHOLDER_MAX = 64  # no placeholder is longer, wrapping included
+
+
+def has_words(text: str) -> bool:
+    """Tell whether anything but space, punctuation and emoji is written; `done` is enough."""
+    rest = _EMOJI_NAME.sub(" ", text)
+    if "\ufe0f" in rest or "\u20e3" in rest:
+        rest = _EMOJI_SIGN.sub(" ", rest)
+    return _LETTER.search(rest) is not None
+
+
+def is_result(text: str) -> bool:
+    """Tell whether `text` can be a result: words that are neither wholly inside `<>` nor a template's own word."""
+    if not has_words(_ANGLES.sub(" ", text)):
+        return False
+    return len(text) > _PLACEHOLDER_MAX or _EDGES.sub("", text).casefold() not in _PLACEHOLDERS

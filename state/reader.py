@@ -29,9 +29,10 @@ class ReaderPool:
         self._engine = engine
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="digestbot-reader")
         self._running: set[asyncio.Future[Any]] = set()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: set[sqlite3.Connection] = set()
         self._closing = False
-        sa.event.listen(engine, "connect", lambda connection, _record: self._connections.append(connection))
+        sa.event.listen(engine, "connect", lambda connection, _record: self._connections.add(connection))
+        sa.event.listen(engine, "close", lambda connection, _record: self._connections.discard(connection))
 
     async def read(self, operation: AnyOperation) -> Any:
         """Return the operation's value."""
@@ -47,7 +48,7 @@ class ReaderPool:
         self._closing = True
         if self._running:
             await asyncio.wait(self._running, timeout=CLOSE_SECONDS_MAX)
-        for connection in self._connections:
+        for connection in tuple(self._connections):
             connection.interrupt()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._engine.dispose()

@@ -150,6 +150,7 @@ async def test_background_work_is_done_too(store: Store):
 
 async def test_a_closed_store_refuses(store: Store):
     """After close nothing is accepted that could be lost."""
+    await store.read(names)
     await store.close()
     with pytest.raises(StoreError, match="closed"):
         await store.write(put("late"))

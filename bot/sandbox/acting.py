@@ -27,7 +27,7 @@ async def post(workspace: Workspace, body: Json) -> Json:
         sender=posting.person(user, str(uuid4())),
         text=text,
         encoded=slack_text.parsed(text) if body.get("encoded") else slack_text.typed(text),
-        blocks=body.get("blocks"),
+        blocks=[] if body.get("me") else body.get("blocks"),
         attachments=body.get("attachments", []),
         files=[_file(workspace, user.id, name) for name in body.get("files", [])],
         thread_ts=body.get("thread_ts"),
@@ -106,7 +106,7 @@ def _message(workspace: Workspace, body: Json) -> tuple[Channel, Message]:
 
 def _shape(body: Json) -> Json:
     if body.get("me"):
-        return {"subtype": "me_message", "blocks": []}
+        return {"subtype": "me_message"}
     return {"subtype": "file_share", "upload": False} if body.get("files") else {}
 
 

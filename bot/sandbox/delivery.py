@@ -5,7 +5,10 @@ not (python-slack-sdk#1940). An app without any connection gets its events late 
 """
 
 import asyncio
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from typing import Literal, Protocol
 from uuid import uuid4
 
@@ -14,6 +17,8 @@ from bot.sandbox.faults import FaultBook
 from bot.sandbox.settings import Settings
 from bot.sandbox.world import App, Json, World
 
+ENVELOPES_MAX = 200_000  # how many the record keeps
+
 Kind = Literal["events_api", "interactive", "slash_commands"]
 
 
@@ -21,6 +26,7 @@ Kind = Literal["events_api", "interactive", "slash_commands"]
 class Envelope:
     """One payload on its way to one app."""
 
+    n: int  # in order of sending, from 1
     id: str
     app: str
     kind: Kind
@@ -64,10 +70,11 @@ class Delivery:
     faults: FaultBook
     socket: Transport
     http: Transport
-    log: list[Envelope] = field(default_factory=list)
+    log: deque[Envelope] = field(default_factory=lambda: deque(maxlen=ENVELOPES_MAX))
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _released: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _hours: dict[str, list[float]] = field(default_factory=dict)
+    _hours: dict[str, deque[float]] = field(default_factory=dict)
     _told: dict[str, float] = field(default_factory=dict)
 
     def event(self, app: App, body: Json) -> None:
@@ -101,7 +108,14 @@ class Delivery:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _envelope(self, app: App, kind: Kind, payload: Json) -> Envelope:
-        envelope = Envelope(id=str(uuid4()), app=app.name, kind=kind, payload=payload, created_at=self.settings.now())
+        envelope = Envelope(
+            n=next(self._numbers),
+            id=str(uuid4()),
+            app=app.name,
+            kind=kind,
+            payload=payload,
+            created_at=self.settings.now(),
+        )
         self.log.append(envelope)
         return envelope
 
@@ -140,7 +154,9 @@ class Delivery:
         if self.settings.events_per_hour is None:
             return False
         now, hour = self.settings.now(), self.settings.scaled(3600)
-        recent = self._hours[app.name] = [at for at in self._hours.get(app.name, []) if at > now - hour]
+        recent = self._hours.setdefault(app.name, deque())
+        while recent and recent[0] <= now - hour:
+            recent.popleft()
         if len(recent) < self.settings.events_per_hour:
             recent.append(now)
             return False

@@ -55,11 +55,15 @@ def calls(workspace: Workspace, query: Json) -> Json:
 
 
 def envelopes(workspace: Workspace, query: Json) -> Json:
-    """Return the payloads sent since position `since`, of one `app` or `status` if asked."""
-    log = workspace.delivery.log[int(query.get("since", 0)) :]
+    """Return the payloads after number `since`, of one `app`, `status` or `kind` if asked."""
+    since = int(query.get("since", 0))
     wanted = {key: query[key] for key in ("app", "status", "kind") if key in query}
-    found = [e for e in log if all(getattr(e, key) == value for key, value in wanted.items())]
-    return {"total": len(workspace.delivery.log), "envelopes": [envelope.shown() for envelope in found]}
+    found = [
+        e
+        for e in workspace.delivery.log
+        if e.n > since and all(getattr(e, key) == value for key, value in wanted.items())
+    ]
+    return {"envelopes": [envelope.shown() for envelope in found]}
 
 
 def connections(workspace: Workspace, query: Json) -> Json:

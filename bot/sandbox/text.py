@@ -15,8 +15,8 @@ _TYPED = re.compile(r"(?P<token><@[UW][A-Z0-9]+>|<#C[A-Z0-9]+>|<!(?:here|channel
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt);)")
 _TOP_LEVEL = "com|org|net|io|ai|dev|md|py|sh|rs|co|app|me|us|uk|de|fr|eu|info|xyz|zip|so|gg"
 _ADDRESS = re.compile(
-    r"(?P<url>https?://[^\s<>|]+?)(?=[.,;:!?)\]'\"]*(?:\s|&[lg]t;|$))"
-    r"|(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"(?P<url>https?://[^\s<>|]+?)(?=[.,;:!?)\]'\"]*(?:\s|\||&[lg]t;|$))"
+    r"|(?<![\w.+-])(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     rf"|(?<![\w@./:-])(?P<domain>(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_TOP_LEVEL}))(?![\w-])",
     re.IGNORECASE,
 )

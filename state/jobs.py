@@ -76,6 +76,12 @@ def find(connection: sa.Connection, job_id: str) -> Followup | None:
     return _followup(row) if row else None
 
 
+def peek(connection: sa.Connection, job_id: str) -> Followup | None:
+    """Return a job by its id, in any case, for reading only."""
+    row = connection.execute(sa.select(*_FOLLOWUP).where(followups.c.job_key == job_id.casefold())).first()
+    return _followup(row) if row else None
+
+
 def change(connection: sa.Connection, job_id: str, changes: Mapping[str, object]) -> None:
     connection.execute(sa.update(followups).where(followups.c.job_key == job_id.casefold()), dict(changes))
 

@@ -5,7 +5,7 @@ A row lives `ready → sending → sent`; `unclear` is a post of which nobody kn
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -93,6 +93,18 @@ def push_back(connection: sa.Connection, destination: str, until: datetime) -> N
         ),
         {"not_before": until},
     )
+
+
+def channel_of(connection: sa.Connection, destination: str) -> str:
+    """Return the channel that an earlier message to a person went to, or nothing."""
+    query = sa.select(outbox.c.channel).where(outbox.c.destination == destination, outbox.c.channel != "")
+    return connection.execute(query.order_by(outbox.c.seq.desc()).limit(1)).scalar_one_or_none() or ""
+
+
+def adopted(connection: sa.Connection, channel: str, stamps: Sequence[str]) -> set[str]:
+    """Return which of these messages are known to be rows already."""
+    query = sa.select(outbox.c.ts).where(outbox.c.channel == channel, outbox.c.ts.in_(stamps))
+    return set(connection.execute(query).scalars())
 
 
 def backlog(connection: sa.Connection) -> dict[str, int]:

@@ -369,6 +369,8 @@ outbox = sa.Table(
     ),
     sa.Index("ix_outbox_job", "job_id"),
     sa.Index("ix_outbox_done", "done_at"),
+    sa.Index("ix_outbox_place", "channel", "ts"),
+    sa.Index("ix_outbox_destination", "destination"),
 )
 
 gaps = sa.Table(

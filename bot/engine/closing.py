@@ -62,6 +62,12 @@ def place(connection: sa.Connection, members: list[Item], reason: str, now: date
     items.move(connection, still_new, State.ACKNOWLEDGED, reason=reason, now=now)
 
 
+def tell(connection: sa.Connection, digest: int, now: datetime) -> None:
+    """Let the items of an informational digest end: nobody has to answer for them (B12)."""
+    members = [item for item in items.of_digest(connection, digest) if item.state is State.ACKNOWLEDGED]
+    items.move(connection, members, State.ACTED, reason="informational digest placed", now=now)
+
+
 def quiet(connection: sa.Connection, job_id: str, why: str, now: datetime) -> None:
     """Drop what was still to be said to hurry a job that needs no hurrying any more."""
     outbox.drop(connection, job_id, ("digest", "nudge", "escalation"), why, now)

@@ -106,12 +106,20 @@ def owe(connection: sa.Connection, wording: Wording, sheet: Sheet, now: datetime
     digest = jobs.add_digest(
         connection,
         {
-            **{"job_id": job_id, "agent": to.agent, "sidechat": to.name, "kind": sheet.kind, "marker": sheet.marker},
-            **{"text": text, "body": body, "created_at": now, "channel": to.channel, "thread": to.thread},
+            "job_id": job_id,
+            "agent": to.agent,
+            "sidechat": to.name,
+            "kind": sheet.kind,
+            "marker": sheet.marker,
+            "text": text,
+            "body": body,
+            "created_at": now,
+            "channel": to.channel,
+            "thread": to.thread,
         },
     )
     if sheet.policy:
-        _add_followup(connection, sheet, sheet.policy, job_id, digest, now)
+        _add_followup(connection, sheet, sheet.policy, job_id=job_id, digest=digest, now=now)
     items.reserve(connection, sheet.item_ids, digest, job_id)
     outbox.queue(connection, _post(sheet, job_id, digest, text, now))
     records.note(
@@ -131,26 +139,40 @@ def vars_of(entry: Entry) -> dict[str, object]:
 
 
 def _add_followup(
-    connection: sa.Connection, sheet: Sheet, policy: Policy, job_id: str, digest: int, now: datetime
+    connection: sa.Connection, sheet: Sheet, policy: Policy, *, job_id: str, digest: int, now: datetime
 ) -> None:
     to = sheet.sidechat
     jobs.add_followup(
         connection,
         {
-            **{"job_id": job_id, "digest": digest, "agent": to.agent, "sidechat": to.name, "channel": to.channel},
-            **{"urgent": int(sheet.marker == Marker.URGENT), "reply_timeout": policy.timeout.total_seconds()},
-            **{"reply_nudges": policy.nudges, "reply_escalate": policy.escalate_to or to.escalate_to},
-            **{"sent_at": now, "due_at": first_due(policy, now)},  # until placement is proved: F2, `undelivered`
+            "job_id": job_id,
+            "digest": digest,
+            "agent": to.agent,
+            "sidechat": to.name,
+            "channel": to.channel,
+            "urgent": int(sheet.marker == Marker.URGENT),
+            "reply_timeout": policy.timeout.total_seconds(),
+            "reply_nudges": policy.nudges,
+            "reply_escalate": policy.escalate_to or to.escalate_to,
+            "sent_at": now,
+            "due_at": first_due(policy, now),  # until placement is proved: F2, `undelivered`
         },
     )
 
 
 def _post(sheet: Sheet, job_id: str, digest: int, text: str, now: datetime) -> dict[str, object]:
     return {
-        **{"kind": "digest", "idempotency_key": f"digest:{digest}", "job_id": job_id, "digest": digest},
-        **{"destination": sheet.sidechat.channel, "thread": sheet.sidechat.thread, "text": text, "paced": 1},
-        **{"weight": WEIGHT_URGENT if sheet.marker == Marker.URGENT else WEIGHT_DIGEST},
-        **{"not_before": now, "created_at": now},
+        "kind": "digest",
+        "idempotency_key": f"digest:{digest}",
+        "job_id": job_id,
+        "digest": digest,
+        "destination": sheet.sidechat.channel,
+        "thread": sheet.sidechat.thread,
+        "text": text,
+        "paced": 1,
+        "weight": WEIGHT_URGENT if sheet.marker == Marker.URGENT else WEIGHT_DIGEST,
+        "not_before": now,
+        "created_at": now,
     }
 
 

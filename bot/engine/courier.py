@@ -1,0 +1,299 @@
+"""Courier: the only way to Slack (SPEC B8, B10, F2, F3, §10 promises 2 and 5).
+
+Delivery is a fixed pipeline: claim under a lease → draft the words → read the thread afresh (nudges) → write down
+that the attempt begins → send once → prove the placement → settle. Delivery is at least once, verified: whatever
+dies between two of these steps leaves a row that says what is known, and a post of which nobody knows whether it
+arrived is looked for before it is sent again. No call is ever repeated by itself.
+"""
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.buffer.limits import Action, Window, backed_off
+from bot.engine import delivery, reading_back
+from bot.engine.deps import Deps
+from bot.engine.letters import Letter, draft
+from bot.engine.messages import Post, Posted
+from bot.errors import SlackAuthError, SlackError, SlackRateLimitedError, SlackRefusedError, StoreError
+from state import limits, outbox, records
+from state.rows import Delivery
+
+BATCH: Final = 32
+AT_ONCE: Final = 8  # calls to Slack under way together
+LEASE: Final = timedelta(seconds=60)
+AUTH_PAUSE: Final = timedelta(seconds=30)
+UNREAD_RETRY: Final = timedelta(seconds=15)
+LOOKS_MAX: Final = 2  # a post not found so often, a while apart, did not arrive
+_PROVED: Final = frozenset({"digest", "escalation"})
+_BLOCK_FAULTS: Final = frozenset({"invalid_blocks", "msg_blocks_too_long", "invalid_blocks_format"})
+_POST_WINDOW: Final = Window(actions=1, per=timedelta(seconds=1))  # base of the backoff after a 429 (B10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    row: Delivery
+    look: bool  # nobody knows whether it arrived: look for it
+
+
+async def deliver(deps: Deps) -> int:
+    """Work on everything that is due now; return the number of rows worked on."""
+    claims = await deps.store.write(lambda connection: claim(deps, connection))
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(work: Claim) -> None:
+        async with gate:
+            await _handle(deps, work)
+
+    async with asyncio.TaskGroup() as group:
+        for work in claims:
+            group.create_task(one(work))
+    return len(claims)
+
+
+def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
+    """Take a lease on what may be worked on: one paced message a destination, within its window."""
+    now = deps.clock.now()
+    pause = limits.backoff(connection, delivery.SCOPE_OF_POSTS)
+    claims: list[Claim] = []
+    busy: set[str] = set()
+    for row in outbox.due(connection, now, BATCH):
+        look = row.status != "ready" and row.attempts > 0
+        if not look and row.kind not in _SMALL:
+            if row.destination in busy:
+                continue
+            if pause is not None and pause.until > now:
+                outbox.change(connection, row.seq, {"not_before": pause.until, "status": "ready"})
+                continue
+            if row.paced and not _window_clear(deps, connection, row, now):
+                busy.add(row.destination)
+                continue
+            busy.add(row.destination)
+        until = now + LEASE
+        outbox.change(connection, row.seq, {"status": "sending", "lease_until": until, "not_before": until})
+        claims.append(Claim(row=row, look=look))
+    return claims
+
+
+_SMALL: Final = frozenset({"card", "reaction"})  # outside the Slack window, and repeatable without harm
+
+
+def _window_clear(deps: Deps, connection: sa.Connection, row: Delivery, now: datetime) -> bool:
+    """Take a slot of the destination's window, or hold what is owed there until the next one."""
+    scope, window = f"{Action.SLACK_MESSAGE}:{row.destination}", deps.settings.slack_window
+    verdict = limits.ask(connection, scope, window, now)
+    if not verdict.clear:
+        outbox.push_back(connection, row.destination, verdict.clear_at)
+        return False
+    limits.record(connection, scope, window, now)
+    return True
+
+
+async def _handle(deps: Deps, work: Claim) -> None:
+    """Work on one row; a fault of ours in it is set aside with its trace and never stops the others."""
+    try:
+        await (_look(deps, work.row) if work.look else _send(deps, work.row))
+    except StoreError as error:
+        deps.log.warning("courier.store_failed", row=work.row.seq, error=str(error))  # the lease will run out
+    except Exception as error:
+        deps.log.exception("courier.row_failed", row=work.row.seq, kind=work.row.kind)
+        trace = "".join(traceback.format_exception(error))
+        await deps.store.write(lambda connection: _set_aside(deps, connection, work.row, trace))
+
+
+def _set_aside(deps: Deps, connection: sa.Connection, row: Delivery, trace: str) -> None:
+    now = deps.clock.now()
+    delivery.end(connection, row, "failed", "our own fault", now)
+    records.set_aside(connection, "delivery", row.kind, "decision raised", now, payload=str(row.seq), trace=trace)
+
+
+# -- sending ----------------------------------------------------------------------------------------------------------
+
+
+async def _send(deps: Deps, row: Delivery) -> None:
+    letter = await draft(deps, row)
+    if letter is None:
+        await _end(deps, row, "dropped", "nothing to say any more")
+        return
+    if row.kind == "nudge" and not await _thread_is_read(deps, row):
+        return
+    deps.probe(f"{row.kind}.before_send")
+    if not await deps.store.write(lambda connection: delivery.arm(deps, connection, row, letter.text)):
+        return
+    try:
+        await _SENDERS.get(row.kind, _post)(deps, row, letter)
+    except SlackError as error:
+        await _failed(deps, row, error)
+
+
+async def _post(deps: Deps, row: Delivery, letter: Letter) -> None:
+    card = None if row.body.get("plain") else letter.card
+    posted = await deps.messenger.post(
+        Post(
+            destination=row.destination,
+            thread=row.thread,
+            text=letter.text,
+            card=card,
+            key=row.idempotency_key,
+            job_id=row.job_id,
+            kind=row.kind,
+        )
+    )
+    deps.probe(f"{row.kind}.after_send")
+    await _prove(deps, row, posted)
+
+
+async def _update(deps: Deps, row: Delivery, letter: Letter) -> None:
+    assert letter.card is not None
+    where = await deps.store.read(lambda connection: reading_back.card_place(connection, row.job_id))
+    await deps.messenger.update(*where, letter.card)
+    await _end(deps, row, "sent", "")
+
+
+async def _react(deps: Deps, row: Delivery, letter: Letter) -> None:
+    await deps.messenger.react(row.destination, row.target, letter.text)
+    await _end(deps, row, "sent", "")
+
+
+_Sender = Callable[[Deps, Delivery, Letter], Awaitable[None]]
+_SENDERS: Final[dict[str, _Sender]] = {"card": _update, "reaction": _react}
+
+
+async def _thread_is_read(deps: Deps, row: Delivery) -> bool:
+    """Read the thread before a nudge: a verb typed there prevents it, even if its event is late or lost (F3).
+
+    A thread that cannot be read holds the nudge; after one more timeout it is sent and the failure is recorded.
+    """
+    try:
+        await reading_back.thread_of(deps, row.job_id)
+    except SlackError as error:
+        reason = error.reason
+        return await deps.store.write(lambda connection: _hold_unread(deps, connection, row, reason))
+    return True
+
+
+def _hold_unread(deps: Deps, connection: sa.Connection, row: Delivery, reason: str) -> bool:
+    now, timeout = deps.clock.now(), reading_back.timeout_of(connection, row.job_id)
+    if now - row.created_at >= timeout:
+        outbox.change(connection, row.seq, {"body": {**row.body, "unread": reason}})
+        return True
+    again = now + min(UNREAD_RETRY, timeout / 4)
+    outbox.change(connection, row.seq, {"status": "ready", "not_before": again, "error": f"unread: {reason}"})
+    return False
+
+
+# -- proving and settling ---------------------------------------------------------------------------------------------
+
+
+async def _prove(deps: Deps, row: Delivery, posted: Posted) -> None:
+    """Settle a post whose answer and whose address agree on where it is; anything else is looked for."""
+    if row.thread and not posted.thread:
+        await _astray(deps, row, posted)
+        return
+    permalink = ""
+    if row.kind in _PROVED:
+        try:
+            permalink = await deps.messenger.permalink(posted.channel, posted.ts)
+        except SlackError as error:
+            await _unclear(deps, row, f"placement not proved: {error.reason}", looks=0)
+            return
+    await deps.store.write(lambda connection: delivery.placed(deps, connection, row, posted, permalink))
+    deps.bells.followups.set()
+    if row.kind == "digest" and row.job_id:  # a reply may have come before we knew the thread
+        await reading_back.quietly(deps, row.job_id)
+
+
+async def _astray(deps: Deps, row: Delivery, posted: Posted) -> None:
+    """Deal with a reply that Slack put into the channel, since the root of its thread is gone."""
+    if row.kind == "nudge":
+
+        def adopt(connection: sa.Connection) -> None:
+            delivery.placed(deps, connection, row, posted, "")
+            delivery.uprooted(deps, connection, row, posted)
+
+        await deps.store.write(adopt)
+        deps.bells.outbox.set()
+        return
+    await deps.messenger.delete(posted.channel, posted.ts)
+    await deps.store.write(lambda connection: delivery.refused(deps, connection, row, "thread_not_found"))
+
+
+async def _failed(deps: Deps, row: Delivery, error: SlackError) -> None:
+    """Settle a call that failed, by what its error tells us to do."""
+    match error:
+        case SlackRateLimitedError(retry_after=seconds):
+            await deps.store.write(lambda connection: _pause(deps, connection, row, seconds))
+        case SlackAuthError():
+            deps.log.error("slack.token_refused", reason=error.reason)
+            await _again(deps, row, AUTH_PAUSE, error.reason)
+        case SlackRefusedError() if error.reason in _BLOCK_FAULTS and not row.body.get("plain"):
+            await deps.store.write(lambda connection: _plain(deps, connection, row))
+        case SlackRefusedError():
+            await deps.store.write(lambda connection: delivery.refused(deps, connection, row, error.reason))
+            deps.bells.outbox.set()
+        case _ if row.kind in _SMALL:
+            await _again(deps, row, deps.settings.look_again_after, error.reason)
+        case _:
+            await _unclear(deps, row, error.reason, looks=0)
+
+
+def _pause(deps: Deps, connection: sa.Connection, row: Delivery, retry_after: float) -> None:
+    """Let a 429 hold all posts, not this one alone, and look for the message first: it may have been stored."""
+    now, scope = deps.clock.now(), delivery.SCOPE_OF_POSTS
+    previous = limits.backoff(connection, scope)
+    pause = backed_off(previous, window=_POST_WINDOW, now=now, retry_after=timedelta(seconds=retry_after))
+    if row.kind in _SMALL:
+        outbox.change(connection, row.seq, {"status": "ready", "not_before": pause.until, "error": "ratelimited"})
+        return
+    limits.back_off(connection, scope, pause)
+    changes = {"status": "unclear", "not_before": pause.until, "error": "ratelimited", "looks": LOOKS_MAX - 1}
+    outbox.change(connection, row.seq, changes)
+
+
+def _plain(deps: Deps, connection: sa.Connection, row: Delivery) -> None:
+    """Send the contract without decoration: the text carries all of it."""
+    changes = {"status": "ready", "not_before": deps.clock.now(), "body": {**row.body, "plain": True}}
+    outbox.change(connection, row.seq, changes)
+
+
+async def _unclear(deps: Deps, row: Delivery, error: str, *, looks: int) -> None:
+    again = deps.clock.now() + deps.settings.look_again_after
+    changes = {"status": "unclear", "not_before": again, "error": error, "looks": looks}
+    await deps.store.write(lambda connection: outbox.change(connection, row.seq, changes))
+
+
+async def _again(deps: Deps, row: Delivery, after: timedelta, error: str) -> None:
+    changes = {"status": "ready", "not_before": deps.clock.now() + after, "error": error}
+    await deps.store.write(lambda connection: outbox.change(connection, row.seq, changes))
+
+
+async def _end(deps: Deps, row: Delivery, status: str, error: str) -> None:
+    await deps.store.write(lambda connection: delivery.end(connection, row, status, error, deps.clock.now()))
+
+
+# -- looking for a post of which nobody knows -------------------------------------------------------------------------
+
+
+async def _look(deps: Deps, row: Delivery) -> None:
+    """Look for our own post; found, it is adopted, and not found twice, it did not arrive."""
+    try:
+        found = await reading_back.find_own(deps, row)
+    except SlackError as error:  # it cannot be read: wait, and never post on a guess
+        await _unclear(deps, row, f"cannot look: {error.reason}", looks=row.looks)
+        return
+    if found:
+        first, *doubles = found
+        for double in doubles:
+            await deps.messenger.delete(double.channel, double.ts)
+        await _prove(deps, row, Posted(channel=first.channel, ts=first.ts, thread=first.thread))
+        return
+    if row.looks + 1 < LOOKS_MAX:
+        await _unclear(deps, row, "not found yet", looks=row.looks + 1)
+        return
+    await _again(deps, row, timedelta(0), "not found: sent again")
+    deps.bells.outbox.set()

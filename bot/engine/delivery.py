@@ -1,0 +1,147 @@
+"""What the outcome of a delivery means, kind by kind: the transactions that the courier settles with (SPEC F2, F4).
+
+Placement is proved here and nowhere else: only a message that is where it should be starts a clock.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.engine import closing, notices, registry
+from bot.engine.deps import Deps
+from bot.engine.messages import Posted
+from bot.engine.policies import policy_of
+from bot.protocol.policy import first_due
+from bot.protocol.verbs import Status
+from state import items, jobs, limits, outbox, records
+from state.rows import Delivery, Place
+
+SCOPE_OF_POSTS: Final = "slack:post"  # what a 429 on posting pauses
+_UNREACHABLE: Final = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "channel_is_archived", "thread_not_found", "user_disabled"}
+)
+
+
+def arm(deps: Deps, connection: sa.Connection, row: Delivery, text: str) -> bool:
+    """Write down that an attempt begins, unless what it says is no longer true: the last look before sending (F3)."""
+    now, fresh = deps.clock.now(), outbox.get(connection, row.seq)
+    if fresh.status != "sending":
+        return False
+    if why := _outdated(connection, fresh):
+        end(connection, row, "dropped", why, now)
+        return False
+    outbox.change(connection, row.seq, {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0})
+    return True
+
+
+def _outdated(connection: sa.Connection, row: Delivery) -> str:
+    """Return why a message is not to be sent any more, or nothing."""
+    allowed = _TRUE_WHILE.get(row.kind)
+    job = jobs.find(connection, row.job_id) if allowed and row.job_id else None
+    return f"the job is {job.status}" if job and allowed and job.status not in allowed else ""
+
+
+_TRUE_WHILE: Final = {
+    "digest": frozenset({Status.PENDING}),  # after its escalation the courier looks, and posts no more (F2)
+    "nudge": frozenset({Status.PENDING}),
+    "escalation": frozenset({Status.ESCALATED}),
+}
+
+
+def end(connection: sa.Connection, row: Delivery, status: str, error: str, now: datetime) -> None:
+    """Settle a row for good, unless it was owed anew while it was on its way."""
+    fresh = outbox.get(connection, row.seq)
+    if fresh.status in {"sending", "unclear"}:
+        outbox.change(connection, row.seq, {"status": status, "error": error, "done_at": now, "lease_until": None})
+
+
+def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
+    """Settle a message that is where it should be."""
+    now = deps.clock.now()
+    outbox.change(connection, row.seq, {"channel": posted.channel, "ts": posted.ts})
+    end(connection, row, "sent", "", now)
+    limits.succeed(connection, SCOPE_OF_POSTS)
+    on_placed = _ON_PLACED.get(row.kind)
+    if on_placed is not None:
+        on_placed(deps, connection, row, posted, permalink)
+
+
+def _digest_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
+    now, digest = deps.clock.now(), jobs.digest(connection, row.digest or 0)
+    where = {"placed_at": now, "channel": posted.channel, "ts": posted.ts, "permalink": permalink}
+    jobs.change_digest(connection, digest.seq, where)
+    members = items.of_digest(connection, digest.seq)
+    closing.place(connection, members, "digest placed", now)
+    if not digest.job_id:
+        closing.tell(connection, digest.seq, now)
+        return
+    place = Place(job_id=digest.job_id, kind="digest", channel=posted.channel, root=digest.thread or posted.ts)
+    jobs.add_place(connection, place)
+    job = jobs.find(connection, digest.job_id)
+    assert job is not None  # a digest with a job id has its followup, from the same transaction
+    changes: dict[str, object] = {"delivered_at": now}
+    if job.status is Status.PENDING:
+        changes["due_at"] = first_due(policy_of(job), now)
+    else:
+        closing.refresh_card(connection, job.job_id, now)  # it was answered or escalated on its way
+    jobs.change(connection, job.job_id, changes)
+    records.note(connection, job.job_id, "delivered", now, detail={"channel": posted.channel, "ts": posted.ts})
+
+
+def _nudge_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, _permalink: str) -> None:
+    job = jobs.find(connection, row.job_id)
+    if job is None:
+        return
+    jobs.change(connection, job.job_id, {"nudges_sent": job.nudges_sent + 1})
+    records.note(
+        connection,
+        job.job_id,
+        "nudged",
+        deps.clock.now(),
+        why=f"{row.body.get('number')}/{row.body.get('of')}",
+        detail={"ts": posted.ts, "unread": row.body.get("unread", "")},
+    )
+
+
+def _escalation_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, _permalink: str) -> None:
+    now = deps.clock.now()
+    place = Place(job_id=row.job_id, kind="escalation", channel=posted.channel, root=row.thread or posted.ts)
+    jobs.add_place(connection, place)
+    records.note(connection, row.job_id, "escalation delivered", now, detail={"to": row.destination})
+
+
+_OnPlaced = Callable[[Deps, sa.Connection, Delivery, Posted, str], None]
+_ON_PLACED: Final[dict[str, _OnPlaced]] = {
+    "digest": _digest_placed,
+    "nudge": _nudge_placed,
+    "escalation": _escalation_placed,
+}
+
+
+def uprooted(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted) -> None:
+    """Adopt a message that Slack put into the channel since its thread's root is gone: it is the job's new root.
+
+    The old place stays known, so replies there still match by id.
+    """
+    now = deps.clock.now()
+    job = jobs.find(connection, row.job_id)
+    if job is None:
+        return
+    jobs.add_place(connection, Place(job_id=job.job_id, kind="digest", channel=posted.channel, root=posted.ts))
+    jobs.change_digest(connection, job.digest, {"ts": posted.ts, "thread": ""})
+    closing.refresh_card(connection, job.job_id, now)
+    records.note(connection, job.job_id, "thread lost", now, why="its root was deleted", detail={"ts": posted.ts})
+
+
+def refused(deps: Deps, connection: sa.Connection, row: Delivery, reason: str) -> None:
+    """Settle a message that Slack will never take, and tell whom it concerns."""
+    now = deps.clock.now()
+    end(connection, row, "failed", reason, now)
+    records.count(connection, f"refused:{reason}")
+    records.note(connection, row.job_id or row.kind, f"{row.kind} refused", now, why=reason)
+    if row.kind == "escalation":
+        notices.unreached(deps, connection, row.job_id, row.destination, reason)
+    elif reason in _UNREACHABLE or row.kind == "digest":
+        registry.mark_broken(deps, connection, row.destination, row.thread, reason)

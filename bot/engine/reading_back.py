@@ -1,0 +1,95 @@
+"""Reading back: what Slack's own record says, when events may be late or lost (SPEC F3, §10 promises 2 and 3)."""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from bot.engine.deps import Deps
+from bot.engine.harvester import hear, is_ours
+from bot.engine.messages import Message
+from bot.engine.targets import TargetKind, kind_of
+from bot.errors import SlackError
+from bot.protocol.slack_text import undo
+from state import jobs, outbox
+from state.rows import Delivery, Place
+
+OVERLAP = timedelta(seconds=60)  # clocks differ, and reads lag
+
+
+async def thread_of(deps: Deps, job_id: str) -> int:
+    """Read the places of a job afresh and take in what is said there; return the number of messages.
+
+    Raises:
+        SlackError: a place cannot be read.
+    """
+    places, since = await deps.store.read(lambda connection: _places(connection, job_id))
+    count = 0
+    for place in places:
+        for message in await deps.messenger.thread(place.channel, place.root, since):
+            await hear(deps, message)
+            count += 1
+    return count
+
+
+async def quietly(deps: Deps, job_id: str) -> None:
+    """Read a job's places as a precaution: if that fails, the next nudge or gap reads them again."""
+    try:
+        await thread_of(deps, job_id)
+    except SlackError as error:
+        deps.log.info("thread.unread", job=job_id, reason=error.reason)
+
+
+async def find_own(deps: Deps, row: Delivery) -> list[Message]:
+    """Return our own posts that are this row, oldest first: by metadata, else by the same words (§10, promise 2)."""
+    since = (row.started_at or row.created_at) - OVERLAP
+    channel = row.channel or await _channel_of(deps, row.destination)
+    if not channel:
+        return []  # a person whom we have never written to: Slack reads no history by a user's id
+    if row.thread:
+        said = await deps.messenger.thread(channel, row.thread, since)
+    else:
+        said = await deps.messenger.channel(channel, since)
+    ours = [message for message in said if is_ours(message.author, deps.messenger.me)]
+    by_key = [message for message in ours if message.outbox_key == row.idempotency_key]
+    if by_key:
+        return by_key
+    alike = [message for message in ours if not message.outbox_key and _same_words(message.text, row.text)]
+    stamps = [message.ts for message in alike]
+    taken = await deps.store.read(lambda connection: outbox.adopted(connection, channel, stamps))
+    return [message for message in alike if message.ts not in taken]
+
+
+async def _channel_of(deps: Deps, destination: str) -> str:
+    if kind_of(destination) is not TargetKind.PERSON:
+        return destination
+    return await deps.store.read(lambda connection: outbox.channel_of(connection, destination))
+
+
+def _same_words(said: str, sent: str) -> bool:
+    """Compare as people read: whatever Slack made of links and entities.
+
+    A message about a job is known by its first line, which holds the id; no two kinds begin alike.
+    """
+    said, sent = undo(said), undo(sent)
+    if "[JOB " in sent.split("\n", 1)[0]:
+        said, sent = said.split("\n", 1)[0], sent.split("\n", 1)[0]
+    return said.split() == sent.split() != []
+
+
+def card_place(connection: sa.Connection, job_id: str) -> tuple[str, str]:
+    """Return the channel and the ts of a job's card."""
+    job = jobs.peek(connection, job_id)
+    assert job is not None
+    digest = jobs.digest(connection, job.digest)
+    return digest.channel, digest.ts
+
+
+def timeout_of(connection: sa.Connection, job_id: str) -> timedelta:
+    job = jobs.peek(connection, job_id)
+    return timedelta(seconds=job.reply_timeout if job else 0)
+
+
+def _places(connection: sa.Connection, job_id: str) -> tuple[list[Place], datetime]:
+    job = jobs.peek(connection, job_id)
+    assert job is not None
+    return jobs.places_of(connection, job_id), job.sent_at - OVERLAP

@@ -1,0 +1,188 @@
+"""The sidechat registry: registering, unregistering, and what happens when a sidechat breaks (SPEC R1, F7)."""
+
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import sqlalchemy as sa
+
+from bot.engine import closing, notices
+from bot.engine.deps import Deps
+from bot.engine.policies import policy_of
+from bot.errors import ConflictError, NotFoundError, UsageError
+from bot.protocol.job_ids import AGENT_NAME
+from bot.protocol.policy import first_due
+from bot.protocol.verbs import Status
+from state import jobs, outbox, records, sidechats
+from state.rows import Followup, Sidechat
+
+NAME_MAX: Final = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registration:
+    """What somebody registers; what is empty is derived from the name."""
+
+    name: str
+    channel: str
+    agent: str = ""  # default: the first word of the name
+    label: str = ""  # default: `<agent> main chat`
+    thread: str = ""
+    channel_name: str = ""
+    members: tuple[str, ...] = ()
+    escalate_to: str = ""
+    time_zone: str = "UTC"
+
+
+def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sidechat:
+    """Register a sidechat, or change the one of that name; a broken one is whole again.
+
+    Raises:
+        UsageError: a name or a zone that no sidechat can have.
+        ConflictError: the agent, or the place, belongs to another sidechat.
+    """
+    agent = wanted.agent or wanted.name.split(maxsplit=1)[0] if wanted.name.strip() else ""
+    _check(wanted, agent)
+    known = sidechats.by_name(connection, wanted.name)
+    _check_free(connection, wanted, agent, known)
+    values = {
+        "name": wanted.name,
+        "agent": agent,
+        "label": wanted.label or f"{agent} main chat",
+        "channel": wanted.channel,
+        "channel_name": wanted.channel_name,
+        "thread": wanted.thread,
+        "members": wanted.members,
+        "escalate_to": wanted.escalate_to,
+        "time_zone": wanted.time_zone,
+        "broken": "",
+        "broken_at": None,
+    }
+    now = deps.clock.now()
+    if known is None:
+        sidechats.add(connection, values, now)
+    else:
+        sidechats.change(connection, known.seq, values)
+    records.note(connection, f"sidechat:{wanted.name}", "registered", now, detail={"channel": wanted.channel})
+    stored = sidechats.by_name(connection, wanted.name)
+    assert stored is not None
+    return stored
+
+
+def unregister(deps: Deps, connection: sa.Connection, name: str, *, cancel: bool = False, reroute: str = "") -> int:
+    """Remove a sidechat and return how many open jobs it had; they are cancelled or rerouted, never left behind.
+
+    Raises:
+        NotFoundError: no such sidechat, or none to reroute to.
+        ConflictError: it has open jobs and nothing was said of them (F7).
+    """
+    sidechat = find(connection, name)
+    open_jobs = [job for job in jobs.open_jobs(connection, agent=sidechat.agent) if job.sidechat == sidechat.name]
+    if open_jobs and not (cancel or reroute):
+        raise ConflictError(
+            f"{sidechat.name} has {len(open_jobs)} open jobs", hint="say --cancel, or --reroute NAME of a sidechat"
+        )
+    other = find(connection, reroute) if reroute else None
+    for job in open_jobs:
+        if other is not None:
+            rehome(deps, connection, job, other, f"{sidechat.name} was unregistered")
+        else:
+            closing.cancel(connection, job, "sidechat unregistered", deps.clock.now())
+    sidechats.remove(connection, sidechat.seq)
+    records.note(connection, f"sidechat:{sidechat.name}", "unregistered", deps.clock.now())
+    return len(open_jobs)
+
+
+def find(connection: sa.Connection, name: str) -> Sidechat:
+    """Return a sidechat by its name or its agent's.
+
+    Raises:
+        NotFoundError: there is none; the hint names those there are.
+    """
+    found = sidechats.by_name(connection, name) or sidechats.by_agent(connection, name)
+    if found is None:
+        names = ", ".join(one.name for one in sidechats.everyone(connection)) or "none yet"
+        raise NotFoundError(f"no sidechat is called {name!r}", hint=f"registered: {names}")
+    return found
+
+
+def mark_broken(deps: Deps, connection: sa.Connection, channel: str, thread: str, reason: str) -> None:
+    """Mark the sidechats of a channel as out of reach, tell the brain once, and move their pending jobs there."""
+    for sidechat in sidechats.in_channel(connection, channel):
+        if sidechat.broken or (thread and sidechat.thread not in {"", thread}):
+            continue
+        now, brain = deps.clock.now(), sidechats.by_name(connection, deps.settings.brain)
+        sidechats.change(connection, sidechat.seq, {"broken": reason, "broken_at": now})
+        records.note(connection, f"sidechat:{sidechat.name}", "broken", now, why=reason)
+        if brain is None or brain.name == sidechat.name:
+            deps.log.error("sidechat.broken", sidechat=sidechat.name, reason=reason)
+            continue
+        _tell(deps, connection, brain, sidechat, reason)
+        for job in jobs.open_jobs(connection, agent=sidechat.agent):
+            if job.status is Status.PENDING and job.sidechat == sidechat.name:
+                rehome(deps, connection, job, brain, f"{sidechat.name} is out of reach: {reason}")
+
+
+def mend(connection: sa.Connection, channel: str) -> None:
+    """Let a sidechat be whole again: its channel was unarchived, or the bot was invited."""
+    for sidechat in sidechats.in_channel(connection, channel):
+        sidechats.change(connection, sidechat.seq, {"broken": "", "broken_at": None})
+
+
+def rehome(deps: Deps, connection: sa.Connection, job: Followup, to: Sidechat, why: str) -> None:
+    """Post an open job anew in another sidechat, with a fresh timer; replies at the old place still match by id."""
+    now, digest = deps.clock.now(), jobs.digest(connection, job.digest)
+    outbox.drop(connection, job.job_id, ("digest", "nudge", "escalation"), why, now)
+    place = {"sidechat": to.name, "channel": to.channel, "thread": to.thread, "ts": "", "placed_at": None}
+    jobs.change_digest(connection, digest.seq, place)
+    timer = {"status": Status.PENDING, "slot": 0, "delivered_at": None, "escalated_at": None}
+    due = {"due_at": first_due(policy_of(job), now), "sidechat": to.name, "channel": to.channel}
+    jobs.change(connection, job.job_id, {**timer, **due})
+    notices.owe(
+        connection,
+        "digest",
+        f"digest:{digest.seq}:{to.channel}:{now.isoformat()}",
+        now,
+        job_id=job.job_id,
+        digest=digest.seq,
+        destination=to.channel,
+        thread=to.thread,
+        text=digest.text,
+        weight=2,
+    )
+    records.note(connection, job.job_id, "moved", now, why=why, detail={"to": to.name})
+
+
+def _tell(deps: Deps, connection: sa.Connection, brain: Sidechat, sidechat: Sidechat, reason: str) -> None:
+    now = deps.clock.now()
+    notices.owe(
+        connection,
+        "notice",
+        f"broken:{sidechat.seq}:{now.isoformat()}",
+        now,
+        destination=brain.channel,
+        thread=brain.thread,
+        body={"template": "sidechat_broken", "values": {"name": sidechat.name, "reason": reason}},
+    )
+
+
+def _check(wanted: Registration, agent: str) -> None:
+    if not wanted.name.strip() or len(wanted.name) > NAME_MAX:
+        raise UsageError(f"a sidechat's name has 1 to {NAME_MAX} characters", hint="for example: 646 tasks")
+    if not AGENT_NAME.fullmatch(agent):
+        raise UsageError(
+            f"{agent!r} is no agent name", hint="letters, digits, _ and -, at most 32; name one with --agent"
+        )
+    try:
+        ZoneInfo(wanted.time_zone)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise UsageError(f"{wanted.time_zone!r} is no time zone", hint="an IANA name such as Europe/London") from error
+
+
+def _check_free(connection: sa.Connection, wanted: Registration, agent: str, known: Sidechat | None) -> None:
+    holder = sidechats.by_agent(connection, agent)
+    if holder is not None and (known is None or holder.seq != known.seq):
+        raise ConflictError(f"the agent {agent} works in {holder.name} already", hint="one sidechat an agent")
+    for other in sidechats.in_channel(connection, wanted.channel):
+        if other.thread == wanted.thread and (known is None or other.seq != known.seq):
+            raise ConflictError(f"that place is the sidechat {other.name} already")

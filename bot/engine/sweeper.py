@@ -1,0 +1,109 @@
+"""Sweeper: nudges and escalates what stays pending, by the policy declared at send time (SPEC F2–F6).
+
+Load what is due, decide each job by the pure clock, apply in one transaction a job. Due times are rows, so a restart
+or a second replica goes on exactly where this one stopped.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.engine import closing, notices
+from bot.engine.deps import Deps
+from bot.engine.policies import policy_of
+from bot.protocol.policy import Due, Step, Timer, next_step
+from bot.protocol.verbs import Status
+from state import jobs, outbox, records
+from state.rows import Digest, Followup
+
+BATCH: Final = 100
+WEIGHT_NUDGE: Final = 3
+
+
+async def sweep(deps: Deps) -> int:
+    """Do what is due now and return how many jobs it touched."""
+    due = await deps.store.read(lambda connection: jobs.due(connection, deps.clock.now(), BATCH))
+    touched = 0
+    for job in due:
+        touched += await deps.store.write(lambda connection, job=job: sweep_one(deps, connection, job.job_id))  # type: ignore[misc]
+    if touched:
+        deps.bells.outbox.set()
+    return touched
+
+
+def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
+    """Read one job again and do what is due for it; true if anything was."""
+    job, now = jobs.find(connection, job_id), deps.clock.now()
+    if job is None:
+        return False
+    digest = jobs.digest(connection, job.digest)
+    step = next_step(_timer(connection, job), now)
+    apply = _APPLY.get(step.reason)
+    if apply is None:
+        return False
+    apply(deps, connection, job, digest, step)
+    records.note(connection, job.job_id, step.reason, now, detail={"slot": step.slot}, who="sweeper")
+    return True
+
+
+def _timer(connection: sa.Connection, job: Followup) -> Timer:
+    row = outbox.by_key(connection, f"digest:{job.digest}")
+    return Timer(
+        status=job.status,
+        policy=policy_of(job),
+        due_at=job.due_at,
+        delivered=job.delivered_at is not None,
+        tried=row is not None and row.attempts > 0,
+        slot=job.slot,
+    )
+
+
+def _nudge(deps: Deps, connection: sa.Connection, job: Followup, digest: Digest, step: Step) -> None:
+    now = deps.clock.now()
+    # A nudge that could not be sent until now is superseded: missed slots are not replayed.
+    outbox.drop(connection, job.job_id, ("nudge",), "superseded", now)
+    jobs.change(connection, job.job_id, {"slot": step.slot, "due_at": step.due_at})
+    notices.owe(
+        connection,
+        "nudge",
+        f"nudge:{job.job_id}:{step.slot}",
+        now,
+        job_id=job.job_id,
+        destination=digest.channel,
+        thread=digest.thread or digest.ts,
+        weight=WEIGHT_NUDGE,
+        body={"number": step.slot, "of": job.reply_nudges},
+    )
+
+
+def _escalate(deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:
+    escalate(deps, connection, job, step.reason)
+
+
+def escalate(deps: Deps, connection: sa.Connection, job: Followup, reason: str, *, by: str = "") -> None:
+    """Hand a job over, once: its status, what was still to be said in the thread, and the messages owed (F4)."""
+    now: datetime = deps.clock.now()
+    jobs.change(
+        connection,
+        job.job_id,
+        {"status": Status.ESCALATED, "escalated_at": now, "due_at": None, "reason": reason},
+    )
+    # The courier goes on looking for a digest of which nobody knows; what it has not tried it posts no more.
+    outbox.drop(connection, job.job_id, ("digest", "nudge"), f"escalated: {reason}", now)
+    notices.escalated(deps, connection, job, reason, by=by)
+    closing.refresh_card(connection, job.job_id, now)
+
+
+def _wait(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:
+    jobs.change(connection, job.job_id, {"due_at": step.due_at})
+
+
+_Apply = Callable[[Deps, sa.Connection, Followup, Digest, Step], None]
+_APPLY: Final[dict[Due, _Apply]] = {
+    Due.NUDGE: _nudge,
+    Due.EXHAUSTED: _escalate,
+    Due.UNDELIVERED: _escalate,
+    Due.NOT_TRIED_YET: _wait,
+}

@@ -131,13 +131,16 @@ def happened(
     author: str = "",
     kind: str = Kind.NOTIFICATION,
     text: str = "",
-    url: str = "",
+    own_counts: bool = False,
 ) -> list[Signal]:
-    """Turn an event about a subject into an item, unless the payload itself shows the subject closed."""
+    """Turn an event about a subject into an item, unless the payload itself shows the subject closed.
+
+    What an agent did itself is no news to it, except what a machine made of it (`own_counts`).
+    """
     author = author or delivery.sender
     if subject.is_late(at):
         return [subject.closed(CLOSED)]
-    if delivery.agents.of(author) and not address.direct:
+    if delivery.agents.of(author) and not (address.direct or own_counts):
         return [OWN_ACTION]
     routine = kind == Kind.NOTIFICATION and is_bot(author, delivery.body.text("sender", "type"))
     return [
@@ -147,7 +150,7 @@ def happened(
             author=author,
             summary=f"{subject.name} {what}: {subject.title}",
             kind=kind,
-            url=url or subject.url,
+            url=subject.url,
             marker=marker_of(kind, ""),
             event_at=at,
             event_key=key,

@@ -28,7 +28,7 @@ _ASKS: Final = re.compile(r"[?\uff1f\u061f](?=[\s)\]\"'*_!?\uff1f\u061f\xbb\u201
 
 def prose(body: str) -> str:
     """Return the words of a comment without hidden comments, quotes, fences and code spans; in linear time."""
-    return _without_spans("\n".join(_spoken_lines(_without_hidden(body))))
+    return _without_spans(_spoken(body))
 
 
 def mentioned(text: str, *, owner: str, teams: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -54,8 +54,8 @@ def asks(text: str) -> bool:
 
 
 def first_line(body: str) -> str:
-    """Return the first line of prose, or of whatever there is, or a word for nothing."""
-    for text in (prose(body), body):
+    """Return the first line that is the writer's own, or of whatever there is, or a word for nothing."""
+    for text in (_spoken(body), body):
         for line in text.splitlines():
             if words := one_line(line[: FIRST_LINE_MAX * 20]):
                 return cut(words, FIRST_LINE_MAX)
@@ -72,9 +72,10 @@ def _without_hidden(body: str) -> str:
     return "".join([*kept, body[position:]])
 
 
-def _spoken_lines(body: str) -> list[str]:
+def _spoken(body: str) -> str:
+    """Drop fences, quotes and hidden comments; code spans are part of the sentence and stay."""
     kept, fence = [], ""
-    for line in body.splitlines():
+    for line in _without_hidden(body).splitlines():
         mark = _FENCE.match(line)
         if fence:  # closed by the same character, at least as often, and nothing else
             if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
@@ -83,7 +84,7 @@ def _spoken_lines(body: str) -> list[str]:
             fence = mark[1]
         elif not _QUOTE.match(line):
             kept.append(line)
-    return kept
+    return "\n".join(kept)
 
 
 def _without_spans(text: str) -> str:

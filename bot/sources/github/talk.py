@@ -1,5 +1,6 @@
 """What people say under a subject: comments, reviews, review threads (SPEC B3, P1)."""
 
+from dataclasses import replace
 from typing import Final
 
 from bot.buffer.items import Ignored, Signal
@@ -33,7 +34,9 @@ def comments(subject_sort: str, sort: str) -> Readers:
 
     def edited(delivery: Delivery, subject: Subject) -> list[Signal]:
         before = delivery.mentions(prose(delivery.body.text("changes", "body", "from")))
-        return newly_named(created(delivery, subject), before)
+        comment = delivery.body.at(_COMMENT)
+        words = replace(_words(delivery, sort, comment), at=comment.time("updated_at"))
+        return newly_named(said(delivery, subject, words), before)
 
     def deleted(delivery: Delivery, subject: Subject) -> list[Signal]:
         key = talk_key(delivery.source, sort, delivery.body.number(_COMMENT, "id"))

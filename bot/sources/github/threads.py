@@ -1,5 +1,6 @@
 """Issues, pull requests and discussions: they open, ask for somebody, and close (SPEC S1, B3)."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -14,6 +15,7 @@ from bot.sources.github.subjects import CLOSED, Subject, read_subject
 SubjectReader = Callable[[Delivery, Subject], list[Signal]]
 
 REVIEWERS_MAX: Final = 20
+_TEAM_PAGE: Final = re.compile(r"/orgs/([\w.-]{1,100})/teams/", re.ASCII)
 _ANNOUNCEMENTS: Final = "announcements"  # the slug of GitHub's own category, in which only maintainers post
 
 
@@ -151,11 +153,15 @@ def _asked_for_review(delivery: Delivery, subject: Subject, what: str, names: tu
 
 def requested_name(delivery: Delivery) -> str:
     """Return the login, or `org/team`, whose review is asked for: a payload has one or the other."""
-    team = delivery.body.line("requested_team", "slug", most=100)
-    owner = delivery.body.login("organization")
-    if team:
-        return f"{delivery.owner if owner == GHOST else owner}/{team}"
-    return delivery.body.login("requested_reviewer")
+    team = delivery.body.at("requested_team")
+    return team_name(team, delivery.owner) if team.is_object else delivery.body.login("requested_reviewer")
+
+
+def team_name(team: Json, owner: str) -> str:
+    """Return `org/team`; the team's page names its organisation, else it is the repository's owner."""
+    slug = team.line("slug", most=100)
+    page = _TEAM_PAGE.search(team.url("html_url"))
+    return f"{page[1] if page else owner}/{slug}" if slug else GHOST
 
 
 def _review_withdrawn(delivery: Delivery, subject: Subject) -> list[Signal]:
@@ -173,9 +179,9 @@ def _back_to_draft(delivery: Delivery, subject: Subject) -> list[Signal]:
 def _ready(delivery: Delivery, subject: Subject) -> list[Signal]:
     reviewers = delivery.body.items("pull_request", "requested_reviewers")[:REVIEWERS_MAX]
     teams = delivery.body.items("pull_request", "requested_teams")[:REVIEWERS_MAX]
-    slugs = [f"{delivery.owner}/{slug}" for team in teams if (slug := team.line("slug", most=100))]
-    names = tuple(login for account in reviewers if (login := account.login()) != GHOST)
-    return _asked_for_review(delivery, subject, "ready for review", (*names, *slugs))
+    logins = [account.login() for account in reviewers]
+    slugs = [team_name(team, delivery.owner) for team in teams]
+    return _asked_for_review(delivery, subject, "ready for review", (*logins, *slugs))
 
 
 ISSUES: Final[Readers] = {

@@ -6,6 +6,16 @@ from typing import Final
 
 from bot.buffer.items import Draft, Ignored, Rejected, Signal, SubjectClosed
 from bot.sources.github.agents import Agents
+from bot.sources.github.alerts import (
+    ADVISORIES,
+    CODE_SCANNING,
+    DEPENDABOT,
+    REPOSITORY_ADVISORIES,
+    SECRET_SCANNING,
+    SECURITY_ADVISORIES,
+    VULNERABILITIES,
+)
+from bot.sources.github.checks import CHECK_RUNS, DEPLOYMENT_REVIEWS, STATUSES, WORKFLOW_JOBS, WORKFLOW_RUNS
 from bot.sources.github.deliveries import Delivery, Readers, source_of
 from bot.sources.github.payload import Json, as_row
 from bot.sources.github.releases import RELEASES
@@ -20,7 +30,11 @@ from bot.sources.github.talk import (
 from bot.sources.github.threads import DISCUSSIONS, ISSUES, PULL_REQUESTS
 
 READERS: Final[Mapping[str, Readers]] = {
+    "check_run": CHECK_RUNS,
+    "code_scanning_alert": CODE_SCANNING,
     "commit_comment": COMMIT_COMMENTS,
+    "dependabot_alert": DEPENDABOT,
+    "deployment_review": DEPLOYMENT_REVIEWS,
     "discussion": DISCUSSIONS,
     "discussion_comment": DISCUSSION_COMMENTS,
     "issue_comment": ISSUE_COMMENTS,
@@ -30,6 +44,13 @@ READERS: Final[Mapping[str, Readers]] = {
     "pull_request_review_comment": REVIEW_COMMENTS,
     "pull_request_review_thread": REVIEW_THREADS,
     "release": RELEASES,
+    "repository_advisory": REPOSITORY_ADVISORIES,
+    "repository_vulnerability_alert": VULNERABILITIES,
+    "secret_scanning_alert": SECRET_SCANNING,
+    "security_advisory": SECURITY_ADVISORIES,
+    "status": STATUSES,
+    "workflow_job": WORKFLOW_JOBS,
+    "workflow_run": WORKFLOW_RUNS,
 }
 
 
@@ -52,7 +73,7 @@ def read_webhook(event: str, payload: object, *, agents: Agents, authenticated: 
     reader = readers.get(body.text("action"))
     if reader is None:
         return [Ignored(reason="action not followed")]
-    source = source_of(body.text("repository", "full_name"))
+    source = ADVISORIES if event == "security_advisory" else source_of(body.text("repository", "full_name"))
     if not source:
         return [Rejected(reason="no repository in the payload", row=as_row(payload))]
     signals = reader(Delivery(body=body, agents=agents, source=source))

@@ -111,6 +111,13 @@ class Poster:
         ts = channel.next_ts(self.settings.now())
         self.publisher.publish(events.reaction(channel, user, name, message.body, ts), channel)
 
+    def whisper(self, channel: Channel, app: App, user_id: str, content: Json) -> str:
+        """Show one person something that is stored nowhere, and return its ts; no app learns of it."""
+        ts = channel.next_ts(self.settings.now())
+        channel.ephemerals.append({"user": user_id, "ts": ts, "app": app.name} | content)
+        self.publisher.overheard({"type": "ephemeral", "channel": channel.id} | channel.ephemerals[-1])
+        return ts
+
     def _pieces(self, draft: Draft) -> Iterable[Draft]:
         if not self.settings.split_long_text or draft.blocks or len(draft.encoded) <= text.SPLIT_AT:
             return [draft]

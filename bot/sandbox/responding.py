@@ -24,7 +24,8 @@ def respond(workspace: Workspace, where: Response, body: Json) -> None:
     elif body.get("response_type") == "in_channel":
         _post(workspace, app, channel, body, blocks)
     else:
-        _whisper(workspace, app, channel, where.user_id, body)
+        seen = {key: body.get(key) for key in ("text", "blocks", "attachments", "thread_ts")}
+        workspace.poster.whisper(channel, app, where.user_id, seen)
 
 
 def _post(workspace: Workspace, app: App, channel: Channel, body: Json, blocks: list[Json] | None) -> None:
@@ -38,10 +39,3 @@ def _post(workspace: Workspace, app: App, channel: Channel, body: Json, blocks: 
         thread_ts=body.get("thread_ts"),
     )
     workspace.poster.post(channel, draft)
-
-
-def _whisper(workspace: Workspace, app: App, channel: Channel, user_id: str, body: Json) -> None:
-    ts = channel.next_ts(workspace.settings.now())
-    seen = {key: body.get(key) for key in ("text", "blocks", "attachments")}
-    channel.ephemerals.append({"user": user_id, "ts": ts, "app": app.name, "thread_ts": body.get("thread_ts")} | seen)
-    workspace.publisher.overheard({"type": "ephemeral", "channel": channel.id, "user": user_id, "ts": ts} | seen)

@@ -131,10 +131,11 @@ class Channel:
         replies = self.replies.get(ts)
         if not replies:
             return {}
-        senders = [str(self.messages[reply].body.get("user", "")) for reply in replies]
+        bodies = [self.messages[reply].body for reply in replies]
+        senders = {str(body.get("user") or body.get("bot_id", "")) for body in bodies}
         return {
-            "thread_ts": ts, "reply_count": len(replies), "reply_users_count": len(set(senders)),
-            "latest_reply": replies[-1], "reply_users": sorted(set(senders) - {""}), "is_locked": False,
+            "thread_ts": ts, "reply_count": len(replies), "reply_users_count": len(senders),
+            "latest_reply": replies[-1], "reply_users": sorted(senders), "is_locked": False,
         }  # fmt: skip
 
 

@@ -32,11 +32,8 @@ def post_ephemeral(call: Call) -> Json:
     user = call.required("user")
     if user not in channel.members:
         raise SlackError("user_not_in_channel")
-    ts = channel.next_ts(call.workspace.settings.now())
-    content = _content(call)
-    channel.ephemerals.append(
-        {"user": user, "ts": ts, "app": call.app.name, "thread_ts": call.text("thread_ts") or None} | content
-    )
+    content = _content(call) | {"thread_ts": call.text("thread_ts") or None}
+    ts = call.workspace.poster.whisper(channel, call.app, user, content)
     return {"ok": True, "message_ts": ts}
 
 

@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
 from bot.sandbox.api.call import Call, Method
 from bot.sandbox.errors import SlackError
@@ -18,7 +19,8 @@ def history(call: Call) -> Json:
     """Return top-level messages and broadcasts, newest first."""
     channel = call.channel()
     _need(call, channel, "history")
-    found = [m for m in _visible(call, channel) if _top_level(m) and _within(call, m)]
+    within = _range(call)
+    found = [m for m in _visible(call, channel) if _top_level(m) and within(m)]
     found.sort(key=lambda message: message.ts, reverse=True)
     return _page(call, channel, found, default=100)
 
@@ -31,8 +33,8 @@ def replies(call: Call) -> Json:
     if asked is None:
         raise SlackError("thread_not_found")
     thread = [asked, *(channel.messages[ts] for ts in channel.replies.get(asked.ts, []))]
-    visible = {message.ts for message in _visible(call, channel)}
-    return _page(call, channel, [m for m in thread if m.ts in visible and _within(call, m)], default=1000)
+    visible, within = {message.ts for message in _visible(call, channel)}, _range(call)
+    return _page(call, channel, [m for m in thread if m.ts in visible and within(m)], default=1000)
 
 
 def info(call: Call) -> Json:
@@ -100,13 +102,19 @@ def _top_level(message: Message) -> bool:
     return not reply or message.body.get("subtype") == "thread_broadcast"
 
 
-def _within(call: Call, message: Message) -> bool:
-    oldest, latest = call.text("oldest", "0"), call.text("latest")
-    inclusive = call.flag("inclusive")
-    at = float(message.ts)
-    after = at >= float(oldest) if inclusive else at > float(oldest)
-    before = not latest or (at <= float(latest) if inclusive else at < float(latest))
-    return after and before
+def _range(call: Call) -> Callable[[Message], bool]:
+    """Return whether a message is between `oldest` and `latest`."""
+    oldest, latest = _moment(call, "oldest", 0.0), _moment(call, "latest", math.inf)
+    if call.flag("inclusive"):
+        return lambda message: oldest <= float(message.ts) <= latest
+    return lambda message: oldest < float(message.ts) < latest
+
+
+def _moment(call: Call, name: str, default: float) -> float:
+    try:
+        return float(call.text(name) or default)
+    except ValueError:
+        raise SlackError(f"invalid_ts_{name}") from None
 
 
 def _page(call: Call, channel: Channel, found: list[Message], *, default: int) -> Json:

@@ -107,6 +107,29 @@ async def test_a_modal_is_updated_by_its_hash_and_closed(ear, web, sandbox, task
     assert _of_kind(ear, "view_closed")["view"]["callback_id"] == "new"
 
 
+async def test_modals_stack_three_deep(web, sandbox):
+    trigger = sandbox.workspace.tickets.trigger
+    first = (await web.views_open(trigger_id=trigger("U00000001"), view=_MODAL))["view"]
+    for _ in range(2):
+        view = (await web.views_push(trigger_id=trigger("U00000001"), view=_MODAL | {"external_id": "top"}))["view"]
+        assert view["root_view_id"] == first["id"]
+    with pytest.raises(SlackApiError, match="push_limit_reached"):
+        await web.views_push(trigger_id=trigger("U00000001"), view=_MODAL)
+    assert (await web.views_update(external_id="top", view=_MODAL))["ok"]
+
+
+async def test_selections_have_their_own_shapes(ear, web, sandbox):
+    kinds = {"one": "static_select", "who": "users_select", "where": "conversations_select"}
+    blocks = [{"type": "input", "block_id": name, "element": {"type": kind}} for name, kind in kinds.items()]
+    view = _MODAL | {"blocks": blocks}
+    await web.views_open(trigger_id=sandbox.workspace.tickets.trigger("U00000001"), view=view)
+    await sandbox.do("act/submit", user="alex", values={"one": "a", "who": "U1", "where": "C1"})
+    state = _of_kind(ear, "view_submission")["view"]["state"]["values"]
+    chosen = {name: next(iter(element.values())) for name, element in state.items()}
+    assert chosen["one"]["selected_option"]["value"] == "a"
+    assert (chosen["who"]["selected_user"], chosen["where"]["selected_conversation"]) == ("U1", "C1")
+
+
 async def test_a_trigger_works_once_and_dies_soon(ear, web, sandbox, tasks):
     await _press(web, sandbox, tasks)
     trigger = _of_kind(ear, "block_actions")["trigger_id"]

@@ -89,7 +89,7 @@ async def test_disconnects_have_reasons(session, sandbox, reason):
 
 async def test_slacks_client_reconnects_after_a_refresh(ear, sandbox, tasks):
     await sandbox.do("sockets/disconnect", app="digestbot", reason="refresh_requested")
-    await eventually(lambda: [c["id"] for c in sandbox.see("connections")["connections"]] == [2])
+    await eventually(lambda: 1 not in {c["id"] for c in sandbox.see("connections")["connections"] or [{"id": 1}]})
     await sandbox.do("act/post", user="alex", channel=tasks, text="after")
     await ear.event(text="after")
 

@@ -49,6 +49,13 @@ async def test_a_reply_under_a_deleted_parent_lands_at_top_level(web, tasks):
     assert "thread_ts" not in answer["message"]
 
 
+async def test_a_reply_to_a_reply_lands_at_top_level(web, tasks):
+    """A thread's ts is its parent's."""
+    parent = (await web.chat_postMessage(channel=tasks, text="parent"))["ts"]
+    reply = (await web.chat_postMessage(channel=tasks, text="reply", thread_ts=parent))["ts"]
+    assert "thread_ts" not in (await web.chat_postMessage(channel=tasks, text="x", thread_ts=reply))["message"]
+
+
 async def test_a_deleted_parent_with_replies_leaves_a_tombstone(web, tasks):
     parent = (await web.chat_postMessage(channel=tasks, text="parent"))["ts"]
     await web.chat_postMessage(channel=tasks, text="reply", thread_ts=parent)
@@ -176,6 +183,22 @@ async def test_who_is_who(web, sandbox):
         ("chat.update", {"channel": "646-tasks", "ts": "1.000001", "text": "x"}, "message_not_found"),
         ("conversations.history", {"channel": "elsewhere"}, "not_in_channel"),
         ("conversations.history", {"channel": "646-tasks", "cursor": "?"}, "invalid_cursor"),
+        ("conversations.history", {"channel": "646-tasks", "cursor": "eA=="}, "invalid_cursor"),
+        ("conversations.history", {"channel": "646-tasks", "oldest": "today"}, "invalid_ts_oldest"),
+        ("conversations.history", {"channel": "646-tasks", "limit": "many"}, "invalid_limit"),
+        ("chat.postMessage", {"channel": "646-tasks", "blocks": "{"}, "invalid_arguments"),
+        ("chat.postMessage", {"channel": "646-tasks", "attachments": "{}x", "text": "x"}, "invalid_arguments"),
+        ("chat.postMessage", {"channel": "646-tasks", "text": "x", "metadata": '{"a": 1}'}, "invalid_metadata_format"),
+        ("chat.postMessage", {"channel": "646-tasks", "text": "x", "markdown_text": "y"}, "markdown_text_conflict"),
+        ("reactions.add", {"channel": "646-tasks", "timestamp": "1.000001", "name": "No!"}, "invalid_name"),
+        ("conversations.join", {"channel": "elsewhere"}, "missing_scope"),
+        ("usergroups.users.list", {"usergroup": "S404"}, "no_such_subteam"),
+        ("views.publish", {"user_id": "U404", "view": '{"type": "home", "blocks": []}'}, "invalid_arguments"),
+        (
+            "views.update",
+            {"view_id": "V404", "view": '{"type": "modal", "title": {"text": "t"}, "blocks": []}'},
+            "not_found",
+        ),
         ("conversations.replies", {"channel": "646-tasks", "ts": "1.000001"}, "thread_not_found"),
         ("conversations.replies", {"channel": "646-tasks"}, "invalid_arguments"),
         ("conversations.open", {"users": "U00000001"}, "missing_scope"),
@@ -207,6 +230,15 @@ async def test_a_missing_scope_is_named(web, sandbox):
     with pytest.raises(SlackApiError) as caught:
         await web.chat_postMessage(channel="646-tasks", text="x")
     assert (caught.value.response["needed"], caught.value.response["provided"]) == ("chat:write", "channels:read")
+
+
+async def test_an_agent_opens_dms_and_joins_channels(agent, sandbox):
+    robin = sandbox.workspace.world.user("robin").id
+    opened = await agent.conversations_open(users=robin)
+    assert opened["channel"]["id"] == (await agent.chat_postMessage(channel=robin, text="x"))["channel"]
+    sandbox.workspace.world.app("646").scopes |= {"channels:join"}
+    assert (await agent.conversations_join(channel=sandbox.workspace.world.channel("ops").id))["channel"]["is_member"]
+    assert robin in {user["id"] for user in (await agent.users_list())["members"]}
 
 
 async def test_an_app_changes_only_its_own_messages(web, agent, tasks):

@@ -301,6 +301,57 @@ def test_a_waiting_job_and_its_deployment_review_are_one_approval():
     assert second.agent == "opm"
 
 
+ISSUE = {"number": 218, "title": "Crash", "user": user("zoe"), "updated_at": T1}
+RUN = {"id": 3, "updated_at": T1}
+NUMBERLESS = Rejected(reason="no number in the payload")
+
+
+@pytest.mark.parametrize(
+    ("event", "action", "payload", "thread", "says"),
+    [
+        ("issues", "reopened", {"issue": ISSUE}, "issue-218", "app issue #218 reopened: Crash"),
+        ("issues", "unassigned", {"issue": ISSUE, "assignee": user("bot-646")}, "issue-218", "unassigned"),
+        ("issues", "edited", {"issue": ISSUE, "changes": {"title": {}}}, None, "edited"),
+        (
+            "issues",
+            "edited",
+            {"issue": ISSUE | {"body": "@bot-646"}, "changes": {"body": {"from": ""}}},
+            "issue-218",
+            "app issue #218 opened: Crash",
+        ),
+        ("release", "deleted", {"release": {"tag_name": "v1.2"}}, "release-v1.2", "release withdrawn"),
+        ("release", "published", {"release": {}}, None, NUMBERLESS.reason),
+        ("release", "deleted", {"release": {}}, None, NUMBERLESS.reason),
+        (
+            "commit_comment",
+            "created",
+            {"comment": {"commit_id": "abcdef1234", "body": "hm", "id": 5}},
+            "commit-abcdef1234",
+            "app commit abcdef1 comment: hm",
+        ),
+        ("commit_comment", "created", {"comment": {}}, None, NUMBERLESS.reason),
+        ("pull_request_review_thread", "resolved", pull("x"), None, "review thread without comments"),
+        ("pull_request_review_thread", "unresolved", pull("x"), None, "review thread without comments"),
+        ("deployment_review", "approved", {"workflow_run": RUN}, "run-3", "deployment decided"),
+        ("deployment_review", "requested", {"workflow_run": {}}, None, NUMBERLESS.reason),
+        ("deployment_review", "rejected", {"workflow_run": {}}, None, NUMBERLESS.reason),
+        ("workflow_job", "waiting", {}, None, NUMBERLESS.reason),
+        ("workflow_run", "completed", {}, None, NUMBERLESS.reason),
+        ("check_run", "completed", {"check_run": {"conclusion": "failure"}}, None, NUMBERLESS.reason),
+        ("check_run", "completed", {"check_run": {"conclusion": "success"}}, None, "nothing failed"),
+        ("code_scanning_alert", "fixed", {"alert": {"number": 4}}, "code-scanning-4", "alert closed"),
+        ("code_scanning_alert", "fixed", {}, None, NUMBERLESS.reason),
+        ("secret_scanning_alert", "created", {}, None, NUMBERLESS.reason),
+    ],
+)
+def test_the_other_events(event, action, payload, thread, says):
+    """S1, B4: what each opens, closes, or why it is nothing."""
+    base = {"action": action, "repository": {"full_name": "acme/app"}, "sender": user("ann")}
+    signal = one(event, payload | base)
+    assert getattr(signal, "thread_id", None) == thread
+    assert (signal.summary if isinstance(signal, Draft) else signal.reason) == says
+
+
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Statements on the engagement buffer: items and the log of their transitions."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -68,8 +68,8 @@ def known(connection: sa.Connection, item_id: str) -> bool:
     return connection.execute(sa.select(items.c.seq).where(items.c.id == item_id)).first() is not None
 
 
-def add(connection: sa.Connection, item: Item, *, decay: float) -> None:
-    """Store an item as it is; its first state is no transition."""
+def add(connection: sa.Connection, item: Item, *, decay: float, held: timedelta = timedelta()) -> None:
+    """Store an item as it is; its first state is no transition. What a cooldown holds lives so much longer."""
     insert(
         connection,
         items,
@@ -77,7 +77,7 @@ def add(connection: sa.Connection, item: Item, *, decay: float) -> None:
             **{name: getattr(item, name) for name in _FIELDS},
             "dedup_hash": key_hash(item.dedup_key),
             "event_hash": key_hash(item.event_key) if item.event_key else None,
-            "expires_at": item.expires_at,
+            "expires_at": item.expires_at + held,
             "tier": MARKERS.index(item.marker),
             "rank": rank(item.priority, item.resubmission_count, item.timestamp, decay),
             "state_at": item.timestamp,
@@ -196,6 +196,12 @@ def agents_waiting(connection: sa.Connection) -> list[str]:
     return found
 
 
+def agents_urgent(connection: sa.Connection) -> list[str]:
+    """Return the agents for whom an urgent item waits."""
+    query = sa.select(items.c.agent).distinct().where(WAITING, items.c.tier == sa.literal_column("2"))
+    return list(connection.execute(query).scalars())
+
+
 def top(connection: sa.Connection, agent: str, tier: int, now: datetime, most: int) -> list[Item]:
     """Return an agent's best waiting items of one marker (tier 2 `!`, 1 `?`, 0 none), cooling threads left out."""
     query = (
@@ -229,11 +235,48 @@ def waiting_of_thread(connection: sa.Connection, source: str, thread_id: str) ->
     return [item_of(row) for row in connection.execute(query)]
 
 
-def expiring(connection: sa.Connection, now: datetime, most: int) -> list[Item]:
-    """Return waiting items whose time to live is over."""
-    query = sa.select(*_COLUMNS).where(WAITING, items.c.expires_at <= now).order_by(items.c.expires_at).limit(most)
+def expiring(connection: sa.Connection, now: datetime, most: int, *, held: Collection[str] = ()) -> list[Item]:
+    """Return waiting items whose time to live is over, the agents in `held` left out."""
+    query = sa.select(*_COLUMNS).where(WAITING, items.c.expires_at <= now, items.c.agent.not_in(held))
+    query = query.order_by(items.c.expires_at).limit(most)
     return [item_of(row) for row in connection.execute(query)]
 
 
-def expires_next(connection: sa.Connection) -> datetime | None:
-    return connection.execute(sa.select(sa.func.min(items.c.expires_at)).where(WAITING)).scalar_one()  # type: ignore[no-any-return]
+def prolong(connection: sa.Connection, source: str, thread_id: str, by: timedelta) -> None:
+    """Give the waiting items of a thread more time to live: they are held for so long (B12)."""
+    query = sa.select(items.c.id, items.c.expires_at)
+    query = query.where(WAITING, items.c.source == source, items.c.thread_id == thread_id)
+    for item_id, expires_at in connection.execute(query).all():
+        change(connection, item_id, {"expires_at": expires_at + by})
+
+
+def active(connection: sa.Connection, *, page: int = 1000) -> Iterator[Item]:
+    """Yield the items that the published buffer holds, in the order in which they came."""
+    last = 0
+    while True:
+        query = sa.select(items.c.seq, *_COLUMNS).where(LIVE, items.c.seq > last).order_by(items.c.seq).limit(page)
+        rows = connection.execute(query).all()
+        if not rows:
+            return
+        yield from (item_of(row) for row in rows)
+        last = rows[-1].seq
+
+
+def newest_change(connection: sa.Connection) -> str:
+    """Return a word that is another whenever the buffer has changed: two index probes."""
+    arrived = connection.execute(sa.select(sa.func.max(items.c.seq))).scalar_one()
+    moved = connection.execute(sa.select(sa.func.max(transitions.c.seq))).scalar_one()
+    return f"{arrived or 0}:{moved or 0}"
+
+
+def counts(connection: sa.Connection) -> tuple[dict[str, int], int]:
+    """Return the retained items by state, and how many of them ever were acted (B11)."""
+    by_state = connection.execute(sa.select(items.c.state, sa.func.count()).group_by(items.c.state))
+    acted = connection.execute(sa.select(sa.func.count()).where(items.c.acted == 1)).scalar_one()
+    return {state: count for state, count in by_state}, acted  # noqa: C416 - rows are not pairs to mypy
+
+
+def soonest(connection: sa.Connection, most: int) -> list[Item]:
+    """Return the waiting items that expire next."""
+    query = sa.select(*_COLUMNS).where(WAITING).order_by(items.c.expires_at).limit(most)
+    return [item_of(row) for row in connection.execute(query)]

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from bot.buffer.items import Item, State
 from bot.buffer.limits import Backoff, Verdict, Window, can_act
-from state.items import live_of_thread
+from state.items import live_of_thread, prolong
 from state.statements import insert, upsert
 from state.tables import cooldowns, rate_actions, rate_pauses
 
@@ -60,12 +60,15 @@ def cooldown_until(connection: sa.Connection, source: str, thread_id: str) -> da
     return connection.execute(query).scalar_one_or_none()
 
 
-def cool(connection: sa.Connection, source: str, thread_id: str, until: datetime, job_id: str = "") -> None:
-    """Start a thread's cooldown; a longer one that is running is kept."""
-    running = cooldown_until(connection, source, thread_id)
-    if running is None or running < until:
+def cool(
+    connection: sa.Connection, source: str, thread_id: str, *, now: datetime, until: datetime, job_id: str = ""
+) -> None:
+    """Start a thread's cooldown; a longer one that is running is kept. What it holds lives so much longer."""
+    running = cooldown_until(connection, source, thread_id) or now
+    if running < until:
         row = {"source": source, "thread_id": thread_id, "until": until, "job_id": job_id}
         upsert(connection, cooldowns, row)
+        prolong(connection, source, thread_id, until - max(now, running))
 
 
 def cooling(connection: sa.Connection, now: datetime, most: int) -> list[tuple[str, str, datetime]]:

@@ -85,6 +85,12 @@ items = sa.Table(
         sqlite_where=sa.text("state = 'new' AND digest IS NULL"),
         postgresql_where=sa.text("state = 'new' AND digest IS NULL"),
     ),
+    sa.Index(
+        "ix_items_urgent",  # an urgent item does not wait for the beat
+        "agent",
+        sqlite_where=sa.text("tier = 2 AND state = 'new' AND digest IS NULL"),
+        postgresql_where=sa.text("tier = 2 AND state = 'new' AND digest IS NULL"),
+    ),
     sa.Index("ix_items_dedup", "dedup_hash", "timestamp"),
     sa.Index(
         "ix_items_event",

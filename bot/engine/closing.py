@@ -51,7 +51,7 @@ def settle_items(connection: sa.Connection, followup: Followup, verb: Verb, sett
         return
     for item in members:
         until = now + _cooldown(settings, item)
-        limits.cool(connection, item.source, item.thread_id, until, followup.job_id)
+        limits.cool(connection, item.source, item.thread_id, now=now, until=until, job_id=followup.job_id)
     acted = [one for one in items.of_digest(connection, followup.digest) if one.state is State.ACTED]
     items.move(connection, acted, State.COOLDOWN, reason="thread cooldown", now=now)
 

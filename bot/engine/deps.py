@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import structlog
 
@@ -26,6 +27,8 @@ class Bells:
     outbox: asyncio.Event = field(default_factory=asyncio.Event)
     items: asyncio.Event = field(default_factory=asyncio.Event)  # an urgent item came
     followups: asyncio.Event = field(default_factory=asyncio.Event)
+    beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
+    failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
 
 
 @dataclass(frozen=True, kw_only=True)

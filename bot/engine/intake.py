@@ -7,7 +7,7 @@ signals is answered only after the commit.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from bot.engine import closing
 from bot.engine.deps import Deps
 from bot.engine.settings import Settings
 from bot.protocol.verbs import Marker
-from state import items, records, sidechats, subjects
+from state import items, limits, records, sidechats, subjects
 
 CHUNK: Final = 50  # signals a transaction: the longest one is the latency of everybody behind it
 
@@ -100,7 +100,9 @@ def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: dat
 
 def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Merge, now: datetime) -> None:
     """Store the newcomer and let the decision's keeper stand for the others."""
-    items.add(connection, item, decay=settings.decay)
+    cooling = limits.cooldown_until(connection, item.source, item.thread_id)
+    held = max(cooling - now, timedelta()) if cooling else timedelta()
+    items.add(connection, item, decay=settings.decay, held=held)
     gone = [item if one == item.id else items.get(connection, one) for one in merge.merged]
     items.move(
         connection,

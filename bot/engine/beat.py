@@ -1,0 +1,64 @@
+"""The one periodic loop: everything that happens by itself happens in a beat (SPEC B14)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from bot.engine.deps import Deps
+
+Job = Callable[[Deps], Awaitable[object]]
+GLANCE: Final = timedelta(seconds=1)  # how late we may notice what another process wrote
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beat:
+    """A job and its clock.
+
+    Args:
+        name: For the log and the metrics.
+        job: Done once a beat. A beat that fails is logged and the next one comes all the same.
+        every: From the end of one beat to the next.
+        bell: Rung when there is work at once.
+    """
+
+    name: str
+    job: Job
+    every: timedelta
+    bell: asyncio.Event | None = None
+
+
+async def run(deps: Deps, beat: Beat) -> None:
+    """Beat until cancelled."""
+    while True:
+        await once(deps, beat)
+        await _pause(deps, beat)
+
+
+async def once(deps: Deps, beat: Beat) -> None:
+    """Do one beat; a fault in it is reported, and harms nothing but this beat."""
+    if beat.bell is not None:
+        beat.bell.clear()
+    try:
+        done = await beat.job(deps)
+    except Exception:
+        deps.log.exception("beat.failed", beat=beat.name)
+        deps.bells.failures[beat.name] = deps.bells.failures.get(beat.name, 0) + 1
+    else:
+        deps.bells.beaten[beat.name] = deps.clock.now()
+        if done:
+            deps.log.debug("beat.done", beat=beat.name, done=done)
+
+
+async def _pause(deps: Deps, beat: Beat) -> None:
+    if beat.bell is None:
+        await deps.clock.sleep(beat.every.total_seconds())
+        return
+    rung = asyncio.create_task(beat.bell.wait())
+    timer = asyncio.create_task(deps.clock.sleep(beat.every.total_seconds()))
+    try:
+        await asyncio.wait({rung, timer}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        rung.cancel()
+        timer.cancel()

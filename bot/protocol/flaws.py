@@ -1,9 +1,9 @@
 """What was meant as a tag and is none (SPEC P8, P11): it does nothing, and the hint names the line to send."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from bot.protocol.folding import OPEN_BRACKETS
 from bot.protocol.tags import ID_SHAPED, VERB_WORD, verb_of
@@ -42,27 +42,30 @@ _VERB_BEHIND = re.compile(r"[^\w\n]{1,4}(?P<verb>ACK|CLAIM|RESULT|DECLINE|NO[ _-
 _BEFORE_MAX = 48
 # An opening sign and a verb at the start of a line, whatever became of the rest: `[ACK`, `(ACK) seen`.
 _OPENED = re.compile(
-    rf"\n[^\w\n]{{0,8}}(?:[{re.escape(OPEN_BRACKETS)}]\s?(?i:(?P<any>{VERB_WORD}))"
+    rf"\n[ \t*_]{{0,4}}(?:[{re.escape(OPEN_BRACKETS)}]\s?(?i:(?P<any>{VERB_WORD}))"
     rf"|[{_OTHER_OPENING}]\s?(?P<verb>ACK|CLAIM|RESULT|DECLINE|NO[ _-]?ACTION))(?!\w)",
     re.ASCII,
 )
+_IDS_MAX = 200  # ids looked at; one hint answers a message
 
 
-def other_shapes(rest: str) -> Iterator[Flaw]:
-    """Yield the replies in shapes that are not ours, from a text without its tags, quotes and code."""
-    named = False
-    for found in _ID.finditer(rest):
-        if (verb := _verb_beside(rest, found)) is not None:
-            named = True
-            yield Flaw(kind=FlawKind.MALFORMED, verb=verb, job_id=found[0].casefold())
-    if not named and (opened := _OPENED.search(rest)):
-        yield Flaw(kind=FlawKind.MALFORMED, verb=verb_of(opened["any"] or opened["verb"]), job_id=None, faint=True)
+def other_shapes(rest: str, *, tagged: bool) -> list[Flaw]:
+    """Find the replies in shapes that are not ours, in a text without its brackets, quotes and code.
+
+    An opening bracket alone may be prose, so it says something only where nothing was `tagged`.
+    """
+    beside = ((_verb_beside(rest, found), found[0].casefold()) for found in islice(_ID.finditer(rest), _IDS_MAX))
+    flaws = [Flaw(kind=FlawKind.MALFORMED, verb=verb, job_id=job_id) for verb, job_id in beside if verb]
+    if not (flaws or tagged) and (opened := _OPENED.search(rest)):
+        verb = verb_of(opened["any"] or opened["verb"])
+        flaws.append(Flaw(kind=FlawKind.MALFORMED, verb=verb, job_id=None, faint=True))
+    return flaws
 
 
 def _verb_beside(rest: str, found: re.Match[str]) -> Verb | None:
-    if ID_SHAPED.fullmatch(found[0]) is None:
-        return None
     start, end = found.span()
+    if ID_SHAPED.fullmatch(found[0]) is None or rest[rest.rfind("\n", 0, start) + 1 :][:20].lstrip()[:1] == ">":
+        return None
     verb = _VERB_BEFORE.search(rest, max(0, start - _BEFORE_MAX), start)
     if verb is None and _LINE_LEAD.search(rest, max(0, start - 12), start):
         verb = _VERB_BEHIND.match(rest, end)

@@ -19,7 +19,7 @@ def _span(*ranges: tuple[int, int]) -> str:
 
 # Every dash a client or a model writes for a hyphen, the minus sign and the hyphen bullet included.
 _DASHES = _span((0x2010, 0x2015), (0x2E3A, 0x2E3B), (0xFE31, 0xFE32)) + "\u2043\u2212\ufe58\ufe63\uff0d"
-_SPACES = _span((0x2000, 0x200A)) + "\t\u00a0\u1680\u202f\u205f\u3000"
+SPACES = _span((0x2000, 0x200A)) + " \t\u00a0\u1680\u202f\u205f\u3000"
 # Format and control characters, fillers and variation selectors: all of them draw nothing.
 INVISIBLE = (
     _span((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E))
@@ -32,10 +32,12 @@ def _table(*rows: tuple[Iterable[str], str]) -> dict[int, str]:
     return {ord(char): plain for chars, plain in rows for char in chars}
 
 
-_PLAIN = _table((_DASHES, "-"), (_SPACES, " "), (INVISIBLE, ""))
+_PLAIN = _table((_DASHES, "-"), (SPACES, " "), (INVISIBLE, ""))
 _SEVERAL_SPACES = re.compile(r" {2,}")
 
 
 def fold(inside: str) -> str:
     """Return the inside of a tag in plain characters, single spaces, none at the ends."""
+    if inside.isascii() and inside.isprintable() and "  " not in inside:
+        return inside.strip(" ")
     return _SEVERAL_SPACES.sub(" ", inside.translate(_PLAIN)).strip(" ")

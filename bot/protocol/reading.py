@@ -5,11 +5,10 @@ The reading knows no jobs: what the tags mean is decided in `interpret`.
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 from bot.protocol.flaws import Flaw, FlawKind, other_shapes
 from bot.protocol.folding import CLOSE_BRACKETS, OPEN_BRACKETS
-from bot.protocol.scanning import TAGS_MAX, Mark, Place, Scan, scan, without_tags
+from bot.protocol.scanning import Place, Scan, scan
 from bot.protocol.slack_text import undo
 from bot.protocol.tags import Shape, bracket
 from bot.protocol.verbs import Verb
@@ -19,15 +18,18 @@ from bot.protocol.wrappers import EMPHASIS, drop_struck, unwrap, unwrap_lines
 __all__ = ["Flaw", "FlawKind", "Reading", "Tag", "read"]
 
 _OPEN, _CLOSE = re.escape(OPEN_BRACKETS), re.escape(CLOSE_BRACKETS)
-_FENCE = re.compile(r"```([\s\S]*?)```")
+_FENCE = "```"
 _MENTIONS = re.compile(r"(?:\s|<[@!][^<>\n]{1,80}>[,:]?)+")
 _BOLD_LINE = re.compile(rf"\n([^\S\n]*)([*_]{{1,2}}[{_OPEN}][^\n]*)")
 _SENDER = re.compile(
     rf"\A(?:[^\S\n]*[{_OPEN}](?:from|to|agent|via) ?[:=][^\n{_OPEN}{_CLOSE}]{{1,64}}[{_CLOSE}])+", re.IGNORECASE
 )
-_HINT = re.compile(r"\n[^\w\n]{0,16}Not recorded:")
-_SHAPES_MAX = 4  # one hint answers a message
-_SENTINELS = frozenset({"heartbeatok", "noreply"})
+_HINT = "Not recorded:"  # how each of our own hints starts
+_HINT_LINE = re.compile(rf"\n[^\w\n]{{0,16}}{_HINT}[^\n]*")
+_DEEP_QUOTE = re.compile(r"\n[^\S\n]{0,8}>>>")  # Slack quotes all that follows
+_BOLD_MAX = 100
+_FENCES_MAX = 200  # what follows more of them is not read
+_SENTINELS = frozenset({"heartbeatok", "noreply", ""})
 _EDGES = " \t\r\n\u00a0\u200b\u2060\ufeff"
 
 
@@ -53,16 +55,19 @@ class Reading:
 def read(text: str) -> Reading:
     """Read one message text, still in Slack's encoding."""
     plain = drop_struck(undo(text)).strip(_EDGES)
-    body = "\n" + _tag_fences(_unwrapped(plain))
-    view = _FENCE.sub(lambda fence: _blank(fence[0]), body)
-    view, _, hidden = view.partition("```")  # a fence that does not end hides all that follows
+    body, view, hidden = _fences("\n" + _unwrapped(plain))
+    repeated = _HINT in view and _HINT_LINE.search(view) is not None
+    if repeated:
+        view = _HINT_LINE.sub(lambda line: "\n" + "\0" * (len(line[0]) - 1), view)
+    if deep := _DEEP_QUOTE.search(view):
+        view = view[: deep.start()]
     found = scan(view)
-    flaws = [*found.flaws, *islice(other_shapes(without_tags(view)), _SHAPES_MAX), *_unread(found, hidden)]
+    flaws = [*found.flaws, *other_shapes("\0".join(found.rest), tagged=bool(found.marks)), *_behind(hidden)]
     return Reading(
-        tags=_tags(found.marks, body),
+        tags=_tags(found, body),
         flaws=tuple(flaws),
         claims=tuple(found.claims),
-        quiet=_is_quiet(body),
+        quiet=repeated or _says_nothing(body),
     )
 
 
@@ -79,12 +84,30 @@ def _unwrapped(plain: str) -> str:
         return bare
     if (lines := unwrap_lines(plain)) is not None:
         return lines
-    return _BOLD_LINE.sub(lambda line: f"\n{line[1]}{unwrap(line[2].rstrip(), EMPHASIS)}", plain)
+    return _BOLD_LINE.sub(_unbold, "\n" + plain, count=_BOLD_MAX)[1:]
 
 
-def _tag_fences(body: str) -> str:
-    """Remove the fence around what is nothing but a tag."""
-    return _FENCE.sub(lambda fence: _only_tag(fence[1].strip()) or fence[0], body) if "```" in body else body
+def _unbold(line: re.Match[str]) -> str:
+    return f"\n{line[1]}{unwrap(line[2].rstrip(), EMPHASIS)}"
+
+
+def _fences(body: str) -> tuple[str, str, str]:
+    """Return the body, the same with its code hidden, and what an open fence hides.
+
+    A fence around nothing but a tag is its thin wrapper and goes. What follows a fence in its line is shown, and
+    counts, as a new line.
+    """
+    if _FENCE not in body:
+        return body, body, ""
+    pieces = body.split(_FENCE, 2 * _FENCES_MAX + 1)
+    hidden = "" if len(pieces) % 2 else pieces.pop()
+    kept, seen = [pieces[0]], [pieces[0]]
+    for code, behind in zip(pieces[1::2], pieces[2::2], strict=True):
+        bare = _only_tag(code.strip())
+        kept += (bare or f"{_FENCE}{code}{_FENCE}", behind)
+        seen += (bare or "\0" * (len(code) + 5) + "\n", behind)
+    tail = f"{_FENCE}{hidden}" if hidden else ""
+    return "".join(kept) + tail, "".join(seen), hidden
 
 
 def _only_tag(inside: str) -> str | None:
@@ -94,15 +117,10 @@ def _only_tag(inside: str) -> str | None:
     return inside if said and said.shape is Shape.TAG else None
 
 
-def _blank(fence: str) -> str:
-    """Hide a block of code; what follows it in its line is shown, and counts, as a new line."""
-    return "\0" * (len(fence) - 1) + "\n"
-
-
-def _tags(marks: list[Mark], body: str) -> tuple[Tag, ...]:
+def _tags(found: Scan, body: str) -> tuple[Tag, ...]:
     tags: list[Tag] = []
-    stop, taken = len(body), -1
-    for mark in reversed(marks):
+    stop, taken = len(body) if found.stop is None else found.stop, -1
+    for mark in reversed(found.marks):
         text = _tidy(body[mark.end : stop])
         # The words between two trailing tags of one line belong to the second: "A done. [RESULT 1] B done. [RESULT 2]".
         trailing = mark.place is Place.SENTENCE
@@ -120,15 +138,11 @@ def _tidy(text: str) -> str:
     return unwrap(text)
 
 
-def _unread(found: Scan, hidden: str) -> list[Flaw]:
-    """Say what was not read although it looks like a reply: behind an open fence, or one tag too many."""
-    behind = scan("\n" + hidden.lstrip("`")).marks if hidden else []
-    if len(found.marks) >= TAGS_MAX:
-        behind.append(found.marks[-1])
-    return [Flaw(kind=FlawKind.MALFORMED, verb=mark.verb, job_id=mark.job_id) for mark in behind[:1]]
+def _behind(hidden: str) -> list[Flaw]:
+    """Say that the tag behind a fence that never ends was not read."""
+    marks = scan("\n" + hidden.replace(_FENCE, "\n").strip()).marks if hidden else []
+    return [Flaw(kind=FlawKind.MALFORMED, verb=mark.verb, job_id=mark.job_id) for mark in marks[:1]]
 
 
-def _is_quiet(body: str) -> bool:
-    if _HINT.search(body):
-        return True
-    return len(body) < 40 and "".join(filter(str.isalnum, body)).casefold() in _SENTINELS | {""}
+def _says_nothing(body: str) -> bool:
+    return len(body) < 40 and "".join(filter(str.isalnum, body)).casefold() in _SENTINELS

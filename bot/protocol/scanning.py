@@ -7,36 +7,35 @@ positions in one string and looks a bounded way back from each bracket, so that 
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 from typing import NamedTuple
 
 from bot.protocol.flaws import Flaw, FlawKind
-from bot.protocol.folding import CLOSE_BRACKETS, COLONS, INVISIBLE, OPEN_BRACKETS
+from bot.protocol.folding import CLOSE_BRACKETS, COLONS, INVISIBLE, OPEN_BRACKETS, SPACES
 from bot.protocol.tags import PLACEHOLDER_IDS, Bracket, Shape, bracket
 from bot.protocol.verbs import Verb
 from bot.protocol.wrappers import PAIRS, opener_before
 
-TAGS_MAX = 1500  # more than a message of Slack's length can hold with ids in them
+_SAID_MAX = 200  # tags, spoilt ones and claims in one message; far more than an agent can have open
+_FOUND_MAX = 2_500  # brackets and pieces of code; what holds more of them is no reply
 _FLAWS_MAX = 8  # one hint answers a message
-_HIDDEN = re.escape(INVISIBLE)
-_BLANK = rf"(?:[^\S\n]|[{_HIDDEN}])"
+_BLANK = f"[{re.escape(SPACES + INVISIBLE)}]"
 _OPEN, _CLOSE = re.escape(OPEN_BRACKETS), re.escape(CLOSE_BRACKETS)
-_INSIDE = rf"[^\n{_OPEN}{_CLOSE}]{{2,200}}"
-# Each alternative starts with one of a few characters, which the engine searches for fast. Lines are found by the line
-# end before them: `scan` puts one in front of the text. Quotes and our own repeated hints come first, code next.
+_INSIDE = rf"[^\n{_OPEN}{_CLOSE}]{{3,200}}"
+# One class of first characters, so that the engine can search for them fast.
 _SCAN = re.compile(
-    rf"\n{_BLANK}{{0,20}}>>>[\s\S]*"  # Slack quotes everything behind three of them
-    rf"|\n{_BLANK}{{0,20}}>[^\n]*"
-    rf"|\n[^\w\n]{{0,16}}Not recorded:[^\n]*"
-    rf"|(?P<tick>``?)[{_OPEN}](?P<coded>{_INSIDE})[{_CLOSE}][{COLONS}]?(?P=tick)"
-    rf"|(?P<code>``[^`\n]+``|`[^`\n]+`)"
-    rf"|[{_OPEN}](?P<inside>{_INSIDE})[{_CLOSE}]"
+    rf"[`{_OPEN}](?:(?<=`)(?P<tick>`?)[{_OPEN}](?P<coded>{_INSIDE})[{_CLOSE}][{COLONS}]?`(?P=tick)"
+    rf"|(?<=`)(?P<code>`[^`\n]+``|[^`\n]+`)"
+    rf"|(?<!`)(?P<inside>{_INSIDE})[{_CLOSE}])"
 )
+_QUOTED = re.compile(rf"{_BLANK}{{0,20}}>")
 _MENTION = r"(?:<[@!][^<>\n]{1,80}>|@[\w.-]{1,80})[,:]?"
 # What may stand before a tag that still is at the start of its line: blanks, mentions, one list marker.
 _LINE_HEAD = re.compile(rf"(?:{_BLANK}|{_MENTION})*(?:(?:[-*+•◦▪‣·–]|\d{{1,3}}[.)])(?=\s)(?:{_BLANK}|{_MENTION})*)?")
 _AFTER = re.compile(rf"[^\S\n]?[{COLONS}](?=\s|\Z)|[{COLONS}](?![^\s:]{{1,100}}:)|\.(?=\s|\Z)")
-_SENTENCE_END = re.compile(r"[.!?…\u3002\uff01\uff1f\uff0e\uff61][\"'”’»)\uff09\u300d\u300f*_`]{0,4}\s*\Z")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|cf|vs|approx)\.)\s*\Z", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?…\u3002\uff01\uff1f\uff0e\uff61][\"'”’»)\uff09\u300d\u300f*_`]{0,4}\Z")
+_SENTENCE_END_MAX = 5
+_ABBREVIATIONS = ("e.g.", "i.e.", "z.b.", "d.h.", "cf.", "vs.", "approx.")
 _ADDRESS = re.compile(r"://\S*\Z")
 _LOOK_BACK = 64
 _HIDDEN_TABLE = dict.fromkeys(map(ord, INVISIBLE))
@@ -72,10 +71,14 @@ class Scan:
     flaws: list[Flaw] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     line: int = 0  # start of the current line
+    quoted: bool = False  # whether it is a quoted line
     head: int = 0  # end of what may stand before a tag in it
     seen: int = 0  # up to where line ends were looked for
     chain: int = -1  # end of the last tag or claim that counts
     lead: int = 0  # start of the chain of claims that runs up to `chain`
+    said: int = 0
+    stop: int | None = None  # where reading was given up
+    rest: list[str] = field(default_factory=list)  # what is neither bracket, quote nor code
 
     def move(self, start: int) -> None:
         """Go to the line of `start`."""
@@ -83,20 +86,19 @@ class Scan:
         self.seen = start
         if newline >= 0:
             self.line = newline + 1
+            self.quoted = _QUOTED.match(self.text, self.line) is not None
             found = _LINE_HEAD.match(self.text, self.line)
             self.head = found.end() if found else self.line
 
     def place(self, start: int) -> Place | None:
         """Tell why a tag at `start` counts; none when it does not."""
-        if 0 <= self.chain <= start <= self.chain + _LOOK_BACK and not _visible(self.text[self.chain : start]):
-            return Place.TAG
         if self.head >= start:
             # A line end inside a quoted footer does not make its next verb a reply.
             menu = self.text[max(0, self.line - 4) : self.line].rstrip().endswith("|")
             return None if menu else Place.LINE
-        before = _visible(self.text[max(self.line, start - _LOOK_BACK) : start], strip=False)
-        ends = _SENTENCE_END.search(before) and not _ABBREVIATION.search(before) and not _ADDRESS.search(before)
-        return Place.SENTENCE if ends else None
+        if 0 <= self.chain <= start <= self.chain + _LOOK_BACK and not _shown(self.text[self.chain : start]).strip():
+            return Place.TAG
+        return Place.SENTENCE if _ends_sentence(self.text[max(self.line, start - _LOOK_BACK) : start]) else None
 
     def flaw(self, kind: FlawKind, verb: Verb | None, job_id: str | None, *, faint: bool) -> None:
         """Keep a flaw, up to the number that could matter."""
@@ -104,35 +106,46 @@ class Scan:
             self.flaws.append(Flaw(kind=kind, verb=verb, job_id=job_id, faint=faint))
 
 
-def _visible(text: str, *, strip: bool = True) -> str:
-    shown = text if text.isascii() else text.translate(_HIDDEN_TABLE)
-    return shown.strip() if strip else shown
+def _shown(text: str) -> str:
+    return text if text.isascii() else text.translate(_HIDDEN_TABLE)
+
+
+def _ends_sentence(before: str) -> bool:
+    tail = _shown(before).rstrip()
+    if _SENTENCE_END.search(tail, max(0, len(tail) - _SENTENCE_END_MAX)) is None:
+        return False
+    return not (_ADDRESS.search(before) or tail.casefold().endswith(_ABBREVIATIONS))
 
 
 def scan(text: str) -> Scan:
     """Find the tags of a text that starts with a line end."""
     state = Scan(text=text)
-    for found in _SCAN.finditer(text):
-        kind = found.lastgroup
-        if kind is None:
-            continue
-        if kind == "code":
+    last = 0
+    for found in islice(_SCAN.finditer(text), _FOUND_MAX):
+        state.rest.append(text[last : found.start()])
+        last = found.end()
+        if found.lastgroup == "code":
             _code(state, found)
-        elif (said := bracket(found["inside"] or found["coded"])) is not None:
-            _take(state, said, found)
-            if len(state.marks) >= TAGS_MAX:
-                break
+        elif (said := bracket(found["inside"] or found["coded"])) is not None and _take(state, said, found):
+            return state
+    state.rest.append(text[last:])
     return state
 
 
-def without_tags(text: str) -> str:
-    """Return the text without quotes, code and everything in brackets, for the search for other shapes."""
-    return _SCAN.sub("\0", text)
+def _overflow(state: Scan, said: Bracket) -> bool:
+    """Say that nothing from here on was read; the last tag that was read ends where this one starts."""
+    if state.marks:
+        state.stop = state.marks.pop().lead
+    state.flaws.append(Flaw(kind=FlawKind.MALFORMED, verb=said.verb, job_id=said.job_id))
+    return True
 
 
-def _take(state: Scan, said: Bracket, found: re.Match[str]) -> None:
+def _take(state: Scan, said: Bracket, found: re.Match[str]) -> bool:
+    """Take up what a bracket says, unless its line is quoted; true when that is more than is read."""
     start, end = _outside(state.text, found)
     state.move(start)
+    if state.quoted:
+        return False
     place = state.place(start)
     if said.shape is Shape.SPOILT:
         _spoilt(state, said, placed=place is not None)
@@ -144,6 +157,8 @@ def _take(state: Scan, said: Bracket, found: re.Match[str]) -> None:
         _misplaced(state, said, start)
     else:
         _mark(state, said, place, start, end)
+    state.said += 1
+    return state.said > _SAID_MAX and _overflow(state, said)
 
 
 def _outside(text: str, found: re.Match[str]) -> tuple[int, int]:
@@ -176,10 +191,10 @@ def _mark(state: Scan, said: Bracket, place: Place, start: int, end: int) -> Non
 
 def _misplaced(state: Scan, said: Bracket, start: int) -> None:
     """Note a tag that does nothing here; the footer's own `[VERB id]` is not even worth a hint (P3)."""
-    if said.job_id in PLACEHOLDER_IDS:
+    before = state.text[max(state.line, start - _LOOK_BACK) : start]
+    if said.job_id in PLACEHOLDER_IDS or _ADDRESS.search(before):
         return
-    before = state.text[max(state.line, start - _LOOK_BACK) : start].rstrip()
-    if before.endswith("|"):
+    if before.rstrip().endswith("|"):
         _close_menu(state, said)
     structured = state.text[1:].lstrip()[:1] == "{"
     kind = FlawKind.MALFORMED if structured else FlawKind.MISPLACED
@@ -202,11 +217,11 @@ def _spoilt(state: Scan, said: Bracket, *, placed: bool) -> None:
 def _code(state: Scan, found: re.Match[str]) -> None:
     """Note a whole line of code that would have been a reply; code inside a line is an example and says nothing."""
     inside = found["code"].strip("`").strip()
-    if inside[:1] not in OPEN_BRACKETS or not inside:
+    if inside[:1] not in OPEN_BRACKETS or not inside or len(state.flaws) >= _FLAWS_MAX:
         return
     state.move(found.start())
     ends = state.text[found.end() : found.end() + 1] in {"", "\n"}
-    tag = _SCAN.match(inside) if ends and state.head >= found.start() else None
+    tag = _SCAN.match(inside) if ends and state.head >= found.start() and not state.quoted else None
     said = bracket(tag["inside"]) if tag and tag["inside"] else None
     if said and said.shape is Shape.TAG and said.job_id not in PLACEHOLDER_IDS:
         state.flaw(FlawKind.MISPLACED, said.verb, said.job_id, faint=False)

@@ -17,9 +17,12 @@ _TAG = re.compile(
 _CLAIM = re.compile(r"(?P<key>[a-z][a-z0-9_-]{0,31}) ?[:=] ?(?P<value>\S.*)", _FLAGS)
 _VERB_FIRST = re.compile(rf"(?P<verb>{VERB_WORD})(?![a-z0-9_])", _FLAGS)
 ID_SHAPED = re.compile(r"ml-[a-z0-9_-]{1,32}-\d{6,10}-\d{4,8}", _FLAGS)
-# Somebody who writes one of these, or four digits, meant an id; `[Result summary]` is a heading.
-_MEANT_AS_ID = re.compile(r"ml-.*|(?:.*\d){4}.*|(?:job[-_]?)?id", _FLAGS)
+# What a bracket that is no tag must hold to be worth a closer look.
+_SPEAKS = re.compile(rf"\A{VERB_WORD}|[:=]|ml-", _FLAGS)
+_DIGITS = re.compile(r"\d\D*", re.ASCII)
+_DIGITS_OF_AN_ID = 4
 PLACEHOLDER_IDS = frozenset({"id", "jobid", "job-id", "job_id"})
+_VERBS = {verb.value.casefold(): verb for verb in Verb}
 
 
 class Shape(Enum):
@@ -41,7 +44,7 @@ class Bracket(NamedTuple):
 
 def verb_of(word: str) -> Verb:
     """Return the verb that `word`, matched by VERB_WORD, spells."""
-    return Verb.NO_ACTION if word[0] in "nN" else Verb(word.upper())
+    return _VERBS.get(word.casefold(), Verb.NO_ACTION)  # the one verb with several spellings
 
 
 def bracket(inside: str) -> Bracket | None:
@@ -49,16 +52,24 @@ def bracket(inside: str) -> Bracket | None:
     plain = fold(inside)
     if found := _TAG.fullmatch(plain):
         return _tag(found)
+    if _SPEAKS.search(plain) is None:
+        return None
     if _VERB_FIRST.match(plain) is None and (claim := _CLAIM.fullmatch(plain)):
         return Bracket(Shape.CLAIM, claim=f"{claim['key'].casefold()}:{claim['value']}")
     return _spoilt(plain)
 
 
 def _tag(found: re.Match[str]) -> Bracket | None:
-    verb, job_id = verb_of(found["verb"]), found["id"]
-    if job_id is None or _MEANT_AS_ID.fullmatch(job_id):
-        return Bracket(Shape.TAG, verb, job_id and job_id.casefold())
-    return Bracket(Shape.SPOILT, verb)
+    verb, typed = verb_of(found["verb"]), found["id"]
+    if typed is None:
+        return Bracket(Shape.TAG, verb)
+    job_id = typed.casefold()
+    return Bracket(Shape.TAG, verb, job_id) if _meant_as_id(job_id) else Bracket(Shape.SPOILT, verb)
+
+
+def _meant_as_id(word: str) -> bool:
+    """Tell an id, however wrong, from the second word of a heading such as `[Result summary]`."""
+    return word.startswith("ml-") or word in PLACEHOLDER_IDS or len(_DIGITS.findall(word)) >= _DIGITS_OF_AN_ID
 
 
 def _spoilt(plain: str) -> Bracket | None:

@@ -2,8 +2,9 @@
 
 import re
 
-# One level of nesting is enough for `<what <you> did>`; each alternative ends at the next sign of its kind.
-_ANGLES = re.compile(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>")
+_ANGLES = re.compile(r"<[^<>]*>")
+_NESTED_ANGLES = re.compile(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>")  # `<what <you> did>`; for short texts, since it looks back
+_NESTED_MAX = 500
 _EMOJI_NAME = re.compile(r":[^\s:]{1,100}:")
 _EMOJI_SIGN = re.compile(r".\ufe0f\u20e3?|[0-9#*]\u20e3")
 _LETTER = re.compile(r"[^\W_]")
@@ -22,6 +23,7 @@ def has_words(text: str) -> bool:
 
 def is_result(text: str) -> bool:
     """Tell whether `text` can be a result: words that are neither wholly inside `<>` nor a template's own word."""
-    if not has_words(_ANGLES.sub(" ", text)):
+    angles = _ANGLES if len(text) > _NESTED_MAX else _NESTED_ANGLES
+    if not has_words(angles.sub(" ", text)):
         return False
     return len(text) > _PLACEHOLDER_MAX or _EDGES.sub("", text).casefold() not in _PLACEHOLDERS

@@ -13,6 +13,7 @@ EMPHASIS = ("**", "__", "*", "_")
 _FIRST_SIGNS = frozenset(sign[0] for sign in PAIRS)
 _SIGNS_MAX = 100  # what holds more of its own sign is not thinly wrapped
 _LINES_MAX = 100
+_STRUCK_MAX = 1_000
 _FENCE = "```"
 # A language name after the opening fence belongs to the wrapper. Only names are dropped: Slack's own fences start
 # with the first line of the text.
@@ -31,7 +32,7 @@ def drop_struck(text: str) -> str:
         return text
     if "`" not in text:
         return _STRUCK.sub("", text)
-    return _CODE_OR_STRUCK.sub(lambda found: found[1] or "", text)
+    return _CODE_OR_STRUCK.sub(lambda found: found[1] or "", text, count=_STRUCK_MAX)
 
 
 def opener_before(text: str, position: int) -> str:

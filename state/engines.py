@@ -86,7 +86,8 @@ def _sqlite(
         pool_size=connections,
         max_overflow=0,
     )
-    sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    # On the driver itself: SQLAlchemy's way round costs a lone write a tenth of its time.
+    sa.event.listen(engine, "begin", lambda connection: connection.connection.driver_connection.execute(begin))
     return engine
 
 

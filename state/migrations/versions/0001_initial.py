@@ -342,6 +342,13 @@ def upgrade() -> None:
             postgresql_where=sa.text("state IN ('new', 'acknowledged', 'cooldown')"),
         )
         batch_op.create_index("ix_items_state", ["state", "state_at"], unique=False)
+        batch_op.create_index(
+            "ix_items_urgent",
+            ["agent"],
+            unique=False,
+            sqlite_where=sa.text("tier = 2 AND state = 'new' AND digest IS NULL"),
+            postgresql_where=sa.text("tier = 2 AND state = 'new' AND digest IS NULL"),
+        )
 
     op.create_table(
         "outbox",
@@ -373,8 +380,10 @@ def upgrade() -> None:
         sa.UniqueConstraint("idempotency_key", name=op.f("uq_outbox_idempotency_key")),
     )
     with op.batch_alter_table("outbox", schema=None) as batch_op:
+        batch_op.create_index("ix_outbox_destination", ["destination"], unique=False)
         batch_op.create_index("ix_outbox_done", ["done_at"], unique=False)
         batch_op.create_index("ix_outbox_job", ["job_id"], unique=False)
+        batch_op.create_index("ix_outbox_place", ["channel", "ts"], unique=False)
         batch_op.create_index(
             "ix_outbox_ready",
             ["not_before", "weight", "seq"],

@@ -92,7 +92,7 @@ def admit(draft: Draft, *, now: datetime, item_id: str, agent: str, defaults: De
         draft: The signal as its source saw it. A draft without source or thread raises ValueError: nothing falls
             back to the title as a key (SPEC B5), so it belongs into the quarantine.
         now: The time of ingestion, aware (SPEC B4).
-        item_id: The id to give where the draft names none.
+        item_id: Its id: the draft's own where that is still free, which only the caller can know, else a generated one.
         agent: The addressee that the routing rules decided.
         defaults: The settings.
     """
@@ -104,7 +104,7 @@ def admit(draft: Draft, *, now: datetime, item_id: str, agent: str, defaults: De
     kind, priority = clean_kind(draft.kind), _priority(draft)
     ttl_hours = _ttl_hours(draft, defaults)
     item = Item(
-        id=draft.item_id or item_id,
+        id=item_id,
         source=words["source"],
         timestamp=utc(now),
         content_summary=clean_summary(draft.summary),

@@ -45,7 +45,7 @@ class Window:
         """
         if not 0 < margin <= 1:
             raise ValueError("the margin is a share between 0 and 1")
-        wanted = round(self.actions * margin, 9)  # 10 × 0.7 is 7.000000000000001
+        wanted = round(self.actions * margin, 9)  # 100 × 0.29 is 28.999999999999996
         allowed = max(1, floor(wanted))
         return Window(actions=allowed, per=self.per * max(1.0, allowed / wanted))
 

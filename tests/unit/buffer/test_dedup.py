@@ -155,6 +155,15 @@ def test_duplicates_of_what_was_acted_on_are_new_work(peers, reason, count):
         (arrival(), [peer(by=EVENT, state=State.ACTED, count=1)], Reason.ALREADY_HANDLED, "p", 1, ("n",)),
         (arrival(marker="!"), [peer(by=EVENT, state=State.EXPIRED)], Reason.ALREADY_HANDLED, "p", 0, ("n",)),
         (arrival(), [peer(by=EVENT, state=State.MERGED)], Reason.ALREADY_HANDLED, "p", 0, ("n",)),
+        # handled once and in a job again: the job is where somebody looks
+        (
+            arrival(),
+            [peer(by=EVENT, state=State.ACTED, priority=5), peer("q", by=EVENT, state=ACKED)],
+            Reason.SAME_HAPPENING,
+            "q",
+            0,
+            ("n",),
+        ),
         # the event decides before the key does
         (arrival(), [peer("q"), peer(by=EVENT, priority=5)], Reason.SAME_HAPPENING, "p", 0, ("n",)),
         # kept over its twin, it still is a further instance of its own key

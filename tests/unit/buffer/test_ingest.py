@@ -74,7 +74,8 @@ def test_what_was_put_right_is_told(fields, notes):
 def test_bounds_hold():
     """B1: priority 1 to 5, a TTL above zero and of a year at most."""
     assert [admitted({"priority": value}).item.priority for value in (-3, 0, 1, 5, 6)] == [1, 1, 1, 5, 5]
-    assert [admitted({"ttl_hours": value}, ttl_hours=12).item.ttl_hours for value in (0, 1e9)] == [12, 8784]
+    hours = [admitted({"ttl_hours": value}, ttl_hours=12).item.ttl_hours for value in (0, float("nan"), 1e9)]
+    assert hours == [12, 12, 8784]
 
 
 @pytest.mark.parametrize("field", ["source", "thread_id"])
@@ -90,9 +91,9 @@ def test_an_unknown_author_is_a_ghost():
     assert (item.author, item.dedup_key) == ("ghost", "github:o/r:pr-218:ghost")
 
 
-def test_a_rows_own_id_is_kept():
-    """B1: generated unless the row names one."""
-    assert admitted({"item_id": "gh-notif-1"}).item.id == "gh-notif-1"
+def test_the_caller_decides_the_id():
+    """B1: ids are unique; a row's own may be taken, which only the caller knows."""
+    assert admitted({"item_id": "taken"}).item.id == "gh-20260408-001"
 
 
 def test_the_content_may_be_part_of_the_key():

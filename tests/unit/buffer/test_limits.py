@@ -79,7 +79,7 @@ def test_can_act_answers_with_the_time_when_it_is_clear(state, clearance, clear_
         (SLACK, 0.8, 1, 12.5),  # a single one is spread
         (REVIEWS, 0.8, 2, 3600),  # fewer where there are some to spare
         (WINDOWS[Action.EMAIL_REPLY], 0.8, 4, 3600),
-        (Window(actions=10, per=timedelta(seconds=1)), 0.7, 7, 1),  # no victim of binary fractions
+        (Window(actions=100, per=timedelta(seconds=1)), 0.29, 29, 1),  # no victim of binary fractions
         (REVIEWS, 0.1, 1, 12_000),
     ],
 )

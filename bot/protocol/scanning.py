@@ -76,6 +76,7 @@ class Scan:
     seen: int = 0  # up to where line ends were looked for
     chain: int = -1  # end of the last tag or claim that counts
     lead: int = 0  # start of the chain of claims that runs up to `chain`
+    tagged: int = -1  # where the last tag is, whether it counts or not
     said: int = 0
     stop: int | None = None  # where reading was given up
     rest: list[str] = field(default_factory=list)  # what is neither bracket, quote nor code
@@ -93,12 +94,16 @@ class Scan:
     def place(self, start: int) -> Place | None:
         """Tell why a tag at `start` counts; none when it does not."""
         if self.head >= start:
-            # A line end inside a quoted footer does not make its next verb a reply.
-            menu = self.text[max(0, self.line - 4) : self.line].rstrip().endswith("|")
-            return None if menu else Place.LINE
+            return None if self.in_menu() else Place.LINE
         if 0 <= self.chain <= start <= self.chain + _LOOK_BACK and not _shown(self.text[self.chain : start]).strip():
             return Place.TAG
         return Place.SENTENCE if _ends_sentence(self.text[max(self.line, start - _LOOK_BACK) : start]) else None
+
+    def in_menu(self) -> bool:
+        """Tell whether the line before ends in a bar behind a tag: a footer that was wrapped is still a footer."""
+        if not self.text[max(0, self.line - 4) : self.line].rstrip().endswith("|"):
+            return False
+        return self.tagged >= 0 and self.text.find("\n", self.tagged, self.line - 1) < 0
 
     def flaw(self, kind: FlawKind, verb: Verb | None, job_id: str | None, *, faint: bool) -> None:
         """Keep a flaw, up to the number that could matter."""
@@ -157,6 +162,8 @@ def _take(state: Scan, said: Bracket, found: re.Match[str]) -> bool:
         _misplaced(state, said, start)
     else:
         _mark(state, said, place, start, end)
+    if said.shape is Shape.TAG:
+        state.tagged = start
     state.said += 1
     return state.said > _SAID_MAX and _overflow(state, said)
 

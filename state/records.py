@@ -73,7 +73,7 @@ def trace(connection: sa.Connection, subject: str, *, most: int = 500) -> list[d
 def count(connection: sa.Connection, name: str, by: int = 1) -> None:
     """Raise a counter that survives a restart."""
     insert_once(connection, counters, {"name": name, "value": 0})
-    connection.execute(sa.update(counters).where(counters.c.name == name), {"value": counters.c.value + by})
+    connection.execute(sa.update(counters).where(counters.c.name == name).values(value=counters.c.value + by))
 
 
 def totals(connection: sa.Connection) -> dict[str, int]:

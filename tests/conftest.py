@@ -1,3 +1,3 @@
-"""What every test may ask for."""
+"""Fixtures for all tests; each lives with the helper that it belongs to, in `support`."""
 
-pytest_plugins = ["support.databases"]
+pytest_plugins = ["support.databases", "support.office", "support.sandboxes"]

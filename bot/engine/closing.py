@@ -17,16 +17,27 @@ from state.rows import Followup
 
 def close_subject(connection: sa.Connection, closed: SubjectClosed, now: datetime) -> None:
     """Expire a subject's waiting items; cancel pending and escalated jobs whose items are all so closed."""
-    happened = min(closed.event_at or now, now)
-    waiting = items.waiting_of_thread(connection, closed.source, closed.thread_id)
+    concerned = [
+        one for one in items.live_of_thread(connection, closed.source, closed.thread_id) if _is_of(one, closed)
+    ]
+    waiting = [one for one in items.waiting_of_thread(connection, closed.source, closed.thread_id) if one in concerned]
     items.move(connection, waiting, State.EXPIRED, reason=closed.reason, now=now)
-    subjects.close(connection, closed.source, closed.thread_id, happened, closed.reason)
-    for job_id in subjects.jobs_of_thread(connection, closed.source, closed.thread_id):
+    subjects.mark_closed(connection, [one.id for one in concerned])
+    if not closed.event_key:  # a deleted comment ends its own items, not what comes later in the thread
+        happened = min(closed.event_at or now, now)
+        subjects.close(connection, closed.source, closed.thread_id, happened, closed.reason)
+    for job_id in {one.job_id for one in concerned if one.job_id}:
         followup = jobs.find(connection, job_id)
         if followup is None or followup.status not in {Status.PENDING, Status.ESCALATED}:
             continue  # an acknowledged one stays open: somebody is at work
         if subjects.all_closed(connection, followup.digest):
             cancel(connection, followup, closed.reason, now)
+
+
+def _is_of(item: Item, closed: SubjectClosed) -> bool:
+    """Whether the news is about this item: all of the thread's, or those of one happening."""
+    key = closed.event_key
+    return not key or item.event_key == key or item.event_key.startswith(f"{key}:")
 
 
 def cancel(connection: sa.Connection, followup: Followup, reason: str, now: datetime, *, who: str = "") -> None:

@@ -73,6 +73,10 @@ def store(deps: Deps, connection: sa.Connection, signals: Sequence[Signal], sour
 
 
 def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: datetime, taken: Taken) -> None:
+    if draft.item_id and items.known(connection, draft.item_id):
+        taken.ignored += 1  # the same row again: an id names one item (B1)
+        taken.reasons["id already stored"] += 1
+        return
     agent = _addressee(connection, settings, draft)
     try:
         admission = admit(
@@ -142,7 +146,7 @@ def _addressee(connection: sa.Connection, settings: Settings, draft: Draft) -> s
 
 
 def _new_id(connection: sa.Connection, draft: Draft, now: datetime) -> str:
-    if draft.item_id and not items.known(connection, draft.item_id):
+    if draft.item_id:
         return draft.item_id
     day = f"{id_prefix(draft.source)}-{now:%Y%m%d}"
     while True:  # an id of this form may have come in by a row that named its own

@@ -62,7 +62,9 @@ def _timer(connection: sa.Connection, job: Followup) -> Timer:
 
 def _nudge(deps: Deps, connection: sa.Connection, job: Followup, digest: Digest, step: Step) -> None:
     now = deps.clock.now()
-    # A nudge that could not be sent until now is superseded: missed slots are not replayed.
+    # A nudge that could not be sent until now is superseded: missed slots are not replayed. The one that stands for
+    # it has been held as long as it was.
+    held_since = min((row.created_at for row in outbox.waiting(connection, job.job_id, "nudge")), default=now)
     outbox.drop(connection, job.job_id, ("nudge",), "superseded", now)
     jobs.change(connection, job.job_id, {"slot": step.slot, "due_at": step.due_at})
     notices.owe(
@@ -74,6 +76,7 @@ def _nudge(deps: Deps, connection: sa.Connection, job: Followup, digest: Digest,
         destination=digest.channel,
         thread=digest.thread or digest.ts,
         weight=WEIGHT_NUDGE,
+        created_at=held_since,
         body={"number": step.slot, "of": job.reply_nudges},
     )
 

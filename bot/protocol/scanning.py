@@ -17,7 +17,7 @@ from bot.protocol.verbs import Verb
 from bot.protocol.wrappers import PAIRS, opener_before
 
 _SAID_MAX = 200  # tags, spoilt ones and claims in one message; far more than an agent can have open
-_FOUND_MAX = 2_500  # brackets and pieces of code; what holds more of them is no reply
+_FOUND_MAX = 2_000  # brackets and pieces of code; what holds more of them is no reply
 _FLAWS_MAX = 8  # one hint answers a message
 _BLANK = f"[{re.escape(SPACES + INVISIBLE)}]"
 _OPEN, _CLOSE = re.escape(OPEN_BRACKETS), re.escape(CLOSE_BRACKETS)

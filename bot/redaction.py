@@ -93,7 +93,8 @@ class Redactor:
 class RedactingFilter(logging.Filter):
     """Redacts records of the standard library's loggers: message, arguments, exception, traceback and stack.
 
-    It belongs on a handler: a logger's own filters do not see the records of its children.
+    It belongs on a handler: a logger's own filters do not see the records of its children. Events of structlog have
+    passed `Redactor.processor` and go by untouched. The traceback stands in `exc_text` afterwards.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -102,8 +103,7 @@ class RedactingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, redacted in place."""
-        if isinstance(record.msg, dict):  # an event of structlog on its way to the formatter
-            record.msg = dict(self._redactor.processor(None, "", _with_traceback(record.msg)))
+        if "_logger" in record.__dict__:  # structlog's mark
             return True
         record.msg, record.args = self._redactor.text(_message(record)), ()
         if record.exc_info and not record.exc_text and record.exc_info[1] is not None:
@@ -113,15 +113,6 @@ class RedactingFilter(logging.Filter):
         if record.stack_info:
             record.stack_info = self._redactor.text(record.stack_info)
         return True
-
-
-def _with_traceback(event: Mapping[str, Any]) -> dict[str, Any]:
-    formatted = dict(event)
-    error = formatted.pop("exc_info", None)
-    error = error[1] if isinstance(error, tuple) else error
-    if isinstance(error, BaseException):
-        formatted["exception"] = "".join(traceback.format_exception(error)).rstrip("\n")
-    return formatted
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -1,7 +1,7 @@
 """Faults of a configuration: what is wrong, where, and the nearest valid key (SPEC §11)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -43,9 +43,9 @@ _WORDS: Final[Mapping[str, str]] = {
     "dict_type": "must be a table, not {value}",
     "model_type": "must be a table, not {value}",
     "literal_error": "must be {expected}, not {value}",
-    "greater_than": "must be more than {gt}, not {value}",
-    "greater_than_equal": "must be at least {ge}, not {value}",
-    "less_than_equal": "must be at most {le}, not {value}",
+    "greater_than": "must be more than {gt:g}, not {value}",
+    "greater_than_equal": "must be at least {ge:g}, not {value}",
+    "less_than_equal": "must be at most {le:g}, not {value}",
     "string_too_long": "must have at most {max_length} characters",
 }
 
@@ -64,17 +64,22 @@ class Fault:
         meant = f"; did you mean {self.nearest}?" if self.nearest else ""
         return f"{where}: {self.what}{meant}"
 
+    def redacted(self, redactor: Redactor) -> "Fault":
+        return replace(self, key=redactor.text(self.key), what=redactor.text(self.what))
+
 
 class FaultyConfigError(ConfigError):
     """All faults of a configuration at once."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(faults)
+        # The last guard: whatever was quoted from the file, no token leaves by this error.
+        self.faults = tuple(fault.redacted(Redactor()) for fault in faults)
         number = len(self.faults)
         heading = "the configuration has a fault:" if number == 1 else f"the configuration has {number} faults:"
-        # The last guard: whatever was quoted from the file, no token leaves by this message.
-        lines = [Redactor().text(f"  {fault}") for fault in self.faults]
-        super().__init__("\n".join([heading, *lines]), hint="docs/configuration.md lists every key and variable")
+        super().__init__(
+            "\n".join([heading, *(f"  {fault}" for fault in self.faults)]),
+            hint="docs/configuration.md lists every key and variable",
+        )
 
 
 def faults_of(error: ValidationError, raw: Mapping[str, Any], file: str) -> list[Fault]:
@@ -87,7 +92,8 @@ def faults_of(error: ValidationError, raw: Mapping[str, Any], file: str) -> list
 def tokens_in(raw: Mapping[str, Any], file: str) -> list[Fault]:
     """Return a fault for every value that looks like a token; secrets are never taken from the file (SPEC §12)."""
     what = "holds a token; secrets are only read from the environment or from a file named there"
-    return [Fault(file=file, key=key_of(place), what=what) for place, text in _texts(raw, ()) if holds_token(text)]
+    found = [place for place, text in _texts(raw, ()) if holds_token(text)]
+    return [Fault(file=file, key=key_of(place), what=what) for place in found if not _names_secret(place[-1])]
 
 
 def key_of(place: Place) -> str:
@@ -104,7 +110,7 @@ def nearest_key(wrong: str, table: type[Table], within: str = "", taken: Iterabl
     Keys of the same table come first, and of them those that are not set yet; then keys of other tables, since a key
     below the wrong heading is as common as a slip of the finger.
     """
-    plain = wrong.casefold().replace("-", "_").replace(" ", "_")
+    plain = _plain(wrong)
     free = [name for name in table.model_fields if name not in set(taken)]
     for names in (free, list(table.model_fields)):
         if near := get_close_matches(plain, names, n=1, cutoff=NEAR):
@@ -139,7 +145,7 @@ def _fault(error: ErrorDetails, raw: Mapping[str, Any], file: str) -> Fault:
 
 def _unknown(place: Place, raw: Mapping[str, Any], file: str) -> Fault:
     wrong, key = str(place[-1]), key_of(place)
-    plain = wrong.casefold().replace("-", "_")
+    plain = _plain(wrong)
     if plain in _SECRETS:
         name = _SECRETS[plain]
         what = f"secrets are never read from this file; set {name} or {name}_FILE in the environment"
@@ -154,6 +160,14 @@ def _unknown(place: Place, raw: Mapping[str, Any], file: str) -> Fault:
         what="there is no such key",
         nearest=nearest_key(wrong, table, key_of(place[:-1]), taken),
     )
+
+
+def _names_secret(key: str | int) -> bool:
+    return _plain(str(key)) in _SECRETS
+
+
+def _plain(key: str) -> str:
+    return key.casefold().replace("-", "_").replace(" ", "_")
 
 
 def _table_at(place: Place) -> type[Table]:

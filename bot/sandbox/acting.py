@@ -86,6 +86,13 @@ async def react(workspace: Workspace, body: Json) -> Json:
     return {"ts": message.ts}
 
 
+async def unreact(workspace: Workspace, body: Json) -> Json:
+    """Take an own reaction back."""
+    channel, message = _message(workspace, body)
+    workspace.poster.unreact(channel, message, workspace.world.user(body["user"]).id, body["name"])
+    return {"ts": message.ts}
+
+
 def _place(workspace: Workspace, body: Json) -> Channel:
     """Return the channel, or the DM with `app`."""
     if "app" in body and "channel" not in body:
@@ -130,4 +137,5 @@ ACTIONS = {
     "unfurl": unfurl,
     "delete": delete,
     "react": react,
+    "unreact": unreact,
 }

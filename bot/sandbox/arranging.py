@@ -38,6 +38,7 @@ async def create_app(workspace: Workspace, body: Json) -> Json:
         app_token=body.get("app_token") or (f"xapp-sandbox-{name}" if body.get("socket") else None),
         signing_secret=body.get("signing_secret") or f"signing-{name}",
         scopes=frozenset(body.get("scopes", AGENT_SCOPES)), commands=frozenset(body.get("commands", ())),
+        shortcuts=dict(body.get("shortcuts", {})),
     )  # fmt: skip
     user.bot_id, user.app_id = app.bot_id, app.id
     workspace.world.users[user.id], workspace.world.apps[app.id] = user, app

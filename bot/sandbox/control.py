@@ -12,8 +12,9 @@ People, apps and channels are named or given by id.
     act/post {user, channel | app, text, thread_ts?, broadcast?, me?, files?, blocks?, encoded?, extra?}
     act/app_post {app, channel, text?, blocks?, attachments?, thread_ts?, sender?, extra?}
     act/edit {channel, ts, text?, extra?}    act/delete {channel, ts}    act/react {user, channel, ts, name}
+    act/unreact {user, channel, ts, name}
     act/unfurl {channel, ts, attachments}
-    act/press {user, channel, ts | view_id, action_id? value? text?}
+    act/press {user, channel, ts | view_id, action_id? value? text? block_id? option?}
     act/submit {user, view_id?, values}      act/close {user, view_id?}
     act/command {user, channel, text}        act/shortcut {user, app, channel, ts, callback_id}
     act/open_home {user, app}

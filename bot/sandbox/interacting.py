@@ -13,18 +13,23 @@ from bot.sandbox.world import TEAM_DOMAIN, TEAM_ID, App, Channel, Json, User
 
 
 async def press(workspace: Workspace, body: Json) -> Json:
-    """Press a button: in a message (`channel`, `ts`) or in a view (`view_id`), found by action_id, value or text."""
+    """Press a button, or choose the `option` of a menu: in a message (`channel`, `ts`) or in a view (`view_id`).
+
+    It is found by action_id, value or text, in one block only with `block_id`.
+    """
     user = workspace.world.user(body["user"])
-    view = workspace.world.views.get(body.get("view_id", ""))
+    view = _view(workspace, body.get("view_id"))
     if view:
         return await _press_in_view(workspace, user, view, body)
     channel = workspace.world.channel(body["channel"])
-    message = _message(channel, body["ts"])
+    message = _whispered(channel, user, body["ts"]) or _message(channel, body["ts"])
     app = _owner(workspace, message)
     block, button = _button(message, body)
     payload = _interaction(workspace, app, user, "block_actions") | _where(workspace, app, user, channel, message)
-    payload |= {"state": {"values": {}}, "actions": [_action(workspace, block, button)]}
+    payload |= {"state": {"values": {}}, "actions": [_action(workspace, block, button, body)]}
     payload["container"] = _container(channel, message)
+    if "app" in message:
+        del payload["message"]  # Slack does not show an app its ephemeral messages again
     return _outcome(await workspace.delivery.interactive(app, "interactive", payload))
 
 
@@ -45,6 +50,7 @@ async def close(workspace: Workspace, body: Json) -> Json:
     """Close a modal with its cross; the app learns it only when it asked to."""
     user = workspace.world.user(body["user"])
     view = workspace.world.views.pop(_open_view(workspace, user, body)["id"])
+    views.changed(workspace, user.id)
     if not view["notify_on_close"]:
         return {"acked": None}
     app = workspace.world.app(view["app_id"])
@@ -101,7 +107,7 @@ async def _press_in_view(workspace: Workspace, user: User, view: Json, body: Jso
     app = workspace.world.app(view["app_id"])
     block, button = _button(view, body)
     payload = _interaction(workspace, app, user, "block_actions")
-    payload |= {"view": _public(view), "actions": [_action(workspace, block, button)]}
+    payload |= {"view": _public(view), "actions": [_action(workspace, block, button, body)]}
     payload["container"] = {"type": "view", "view_id": view["id"]}
     return _outcome(await workspace.delivery.interactive(app, "interactive", payload))
 
@@ -122,7 +128,9 @@ def _where(workspace: Workspace, app: App, user: User, channel: Channel, message
 
 
 def _container(channel: Channel, message: Json) -> Json:
-    place: Json = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": False}
+    place: Json = {
+        "type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": "app" in message,
+    }  # fmt: skip
     return place | ({"thread_ts": message["thread_ts"]} if message.get("thread_ts") else {})
 
 
@@ -133,7 +141,20 @@ def _message(channel: Channel, ts: str) -> Json:
     return channel.shown(found)
 
 
+def _whispered(channel: Channel, user: User, ts: str) -> Json | None:
+    """Return an ephemeral message that this person sees."""
+    return next((one for one in channel.ephemerals if one["ts"] == ts and one["user"] == user.id), None)
+
+
+def _view(workspace: Workspace, ident: str | None) -> Json | None:
+    """Return an open modal or a published Home tab."""
+    shown = (*workspace.world.views.values(), *workspace.world.homes.values())
+    return next((view for view in shown if view["id"] == ident), None)
+
+
 def _owner(workspace: Workspace, message: Json) -> App:
+    if "app" in message:
+        return workspace.world.app(message["app"])
     app = next((app for app in workspace.world.apps.values() if app.bot_id == message.get("bot_id")), None)
     if app is None:
         raise ControlError("no app posted this message")
@@ -143,6 +164,8 @@ def _owner(workspace: Workspace, message: Json) -> App:
 def _button(surface: Json, wanted: Json) -> tuple[Json, Json]:
     """Return the element that a person means, with its block."""
     for block in surface.get("blocks") or []:
+        if wanted.get("block_id") not in {None, block.get("block_id")}:
+            continue
         for element in (*block.get("elements", []), block.get("accessory") or {}):
             if isinstance(element, dict) and element.get("action_id") and _is_meant(element, wanted):
                 return block, element
@@ -159,8 +182,11 @@ def _is_meant(element: Json, wanted: Json) -> bool:
     return bool(asked) and all(mine[key] == wanted[key] for key in asked)
 
 
-def _action(workspace: Workspace, block: Json, element: Json) -> Json:
-    chosen = {key: element[key] for key in ("action_id", "type", "text", "value", "style") if key in element}
+def _action(workspace: Workspace, block: Json, element: Json, body: Json) -> Json:
+    chosen: Json = {key: element[key] for key in ("action_id", "type", "text", "value", "style") if key in element}
+    if "option" in body:
+        options = (one for one in element.get("options", ()) if one["value"] == body["option"])
+        chosen["selected_option"] = next(options, None)
     return deepcopy(chosen) | {"block_id": block["block_id"], "action_ts": _now(workspace)}
 
 
@@ -208,6 +234,7 @@ def _after_submit(workspace: Workspace, app: App, user: User, view: Json, answer
     gone = [one["id"] for one in workspace.world.views.values() if one["user_id"] == user.id]
     for ident in gone if action == "clear" else [view["id"]]:
         workspace.world.views.pop(ident, None)
+    views.changed(workspace, user.id)
 
 
 def _public(view: Json) -> Json:

@@ -111,12 +111,29 @@ class Poster:
         ts = channel.next_ts(self.settings.now())
         self.publisher.publish(events.reaction(channel, user, name, message.body, ts), channel)
 
+    def unreact(self, channel: Channel, message: Message, user: str, name: str) -> None:
+        """Take a reaction back; one that nobody has any more is gone."""
+        found = next((one for one in message.body.get("reactions", ()) if one["name"] == name), None)
+        if found is None or user not in found["users"]:
+            raise SlackError("no_reaction")
+        found["users"].remove(user)
+        found["count"] -= 1
+        message.body["reactions"] = [one for one in message.body["reactions"] if one["count"]]
+        ts = channel.next_ts(self.settings.now())
+        gone = events.reaction(channel, user, name, message.body, ts) | {"type": "reaction_removed"}
+        self.publisher.publish(gone, channel)
+
     def whisper(self, channel: Channel, app: App, user_id: str, content: Json) -> str:
         """Show one person something that is stored nowhere, and return its ts; no app learns of it."""
         ts = channel.next_ts(self.settings.now())
         channel.ephemerals.append({"user": user_id, "ts": ts, "app": app.name} | content)
         self.publisher.overheard({"type": "ephemeral", "channel": channel.id} | channel.ephemerals[-1])
         return ts
+
+    def forget(self, channel: Channel, ts: str | None) -> None:
+        """Take an ephemeral message away again, as response URLs can."""
+        channel.ephemerals = [one for one in channel.ephemerals if one["ts"] != ts]
+        self.publisher.overheard({"type": "ephemeral_gone", "channel": channel.id, "ts": ts})
 
     def _pieces(self, draft: Draft) -> Iterable[Draft]:
         if not self.settings.split_long_text or draft.blocks or len(draft.encoded) <= text.SPLIT_AT:

@@ -13,6 +13,10 @@ def respond(workspace: Workspace, where: Response, body: Json) -> None:
     """Carry out a response: replace or delete the message, post in the channel, or show it to one person."""
     app, channel = workspace.world.app(where.app_id), workspace.world.channel(where.channel_id)
     message = channel.messages.get(where.message_ts or "")
+    if message is None and (body.get("replace_original") or body.get("delete_original")):
+        workspace.poster.forget(channel, where.message_ts)
+        if body.get("delete_original"):
+            return
     if message and body.get("delete_original"):
         workspace.poster.delete(channel, message)
         return

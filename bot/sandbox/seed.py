@@ -25,6 +25,7 @@ async def plant(workspace: Workspace) -> None:
         {
             "name": BOT, "bot_token": settings.bot_token, "app_token": settings.app_token,
             "signing_secret": settings.signing_secret, "scopes": settings.bot_scopes, "commands": settings.commands,
+            "shortcuts": settings.shortcuts,
         },
     )  # fmt: skip
     for name in AGENTS:

@@ -1,4 +1,4 @@
-"""The server: one listener on a loopback address for the Web API, sockets, response URLs and the control API."""
+"""The server: one listener on a loopback address for the Web API, sockets, response URLs, control API and page."""
 
 import ipaddress
 from typing import Any
@@ -8,6 +8,7 @@ from aiohttp import web
 from bot.sandbox.api.dispatch import Api
 from bot.sandbox.control import Control
 from bot.sandbox.errors import SlackError
+from bot.sandbox.page import Page
 from bot.sandbox.responding import respond
 from bot.sandbox.seed import plant
 from bot.sandbox.settings import Settings
@@ -24,6 +25,7 @@ class Sandbox:
         self.settings = settings or Settings()
         self.workspace: Workspace = build(self.settings)
         self.control = Control(workspace=self.workspace)
+        self.page = Page(self.workspace)
         self._runner: web.AppRunner | None = None
 
     @property
@@ -50,6 +52,7 @@ class Sandbox:
     async def stop(self) -> None:
         """Stop everything; may be called twice."""
         await self.control.stop()
+        await self.page.stop()
         await self.workspace.delivery.stop()
         await self.workspace.sockets.stop()
         await self.workspace.push.stop()
@@ -82,6 +85,7 @@ class Sandbox:
         app.router.add_get("/control/", self.control.index)
         app.router.add_get("/control/{view}", self.control.get)
         app.router.add_post("/control/{operation:.+}", self.control.post)
+        app.router.add_routes(self.page.routes())
         return app
 
     async def _respond(self, request: web.Request) -> web.Response:

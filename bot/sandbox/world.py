@@ -53,6 +53,7 @@ class App:
     signing_secret: str = ""
     scopes: frozenset[str] = frozenset()
     commands: frozenset[str] = frozenset()
+    shortcuts: dict[str, str] = field(default_factory=dict)  # on messages: callback_id → what the menu says
     request_url: str | None = None  # set: payloads go there by HTTP instead of Socket Mode
     revoked: bool = False
 

@@ -6,6 +6,7 @@ from typing import Any
 from bot.sandbox.api.call import Call, Method
 from bot.sandbox.blocks import VIEW_BLOCKS_MAX, checked
 from bot.sandbox.errors import SlackError
+from bot.sandbox.workspace import Workspace
 from bot.sandbox.world import TEAM_ID, Json
 
 HOME_BYTES_MAX = 250_000
@@ -52,13 +53,20 @@ def publish(call: Call) -> Json:
     if stored and call.text("hash") not in {"", stored["hash"]}:
         raise SlackError("hash_conflict")
     call.workspace.world.homes[key] = _whole(call, view, stored["id"] if stored else None)
+    call.workspace.publisher.overheard({"type": "home_changed", "app_id": call.app.id, "user": user})
     return {"ok": True, "view": call.workspace.world.homes[key]}
 
 
 def replace(call: Call, stored: Json, view: Json) -> Json:
     """Put new content into an open modal, whose id stays."""
     stored |= _whole(call, view, stored["id"]) | {"root_view_id": stored["root_view_id"]}
+    changed(call.workspace, stored["user_id"])
     return stored
+
+
+def changed(workspace: Workspace, user: str) -> None:
+    """Tell listeners that a person's open modals are other ones now."""
+    workspace.publisher.overheard({"type": "views_changed", "user": user})
 
 
 def checked_view(view: Any, kind: str) -> Json:
@@ -83,6 +91,7 @@ def store(call: Call, view: Json, user: str, *, root: str | None) -> Json:
     whole = _whole(call, view, None)
     whole |= {"user_id": user, "root_view_id": root or whole["id"]}
     call.workspace.world.views[whole["id"]] = whole
+    changed(call.workspace, user)
     return _public(whole)
 
 

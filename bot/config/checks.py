@@ -105,7 +105,7 @@ def _entries(raw: Mapping[str, Any], key: str) -> Iterator[tuple[int, Mapping[st
 
 def _text(raw: Mapping[str, Any], key: str) -> str:
     value = raw.get(key)
-    return value.strip() if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _place(entry: Mapping[str, Any]) -> str:

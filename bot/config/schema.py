@@ -78,7 +78,14 @@ def _zone(name: str) -> str:
 def _sidechat_name(name: str) -> str:
     if not name.strip() or len(name) > NAME_MAX:
         raise ValueError(f"must have 1 to {NAME_MAX} characters")
-    return name
+    return _line(name)
+
+
+def _line(text: str) -> str:
+    # It stands in the first line of a digest, and people type it: no breaks, nothing invisible.
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("must be one line without control characters, and without a space at its ends")
+    return text
 
 
 def thread_ts(thread: str) -> str:
@@ -119,6 +126,7 @@ Login = Annotated[str, shaped(r"@?[A-Za-z0-9_-]+(?:\[bot\])?", "a GitHub login")
 Team = Annotated[str, shaped(r"@?(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9._-]+", "a GitHub team, as org/team or team")]
 Zone = Annotated[str, AfterValidator(_zone)]
 SidechatName = Annotated[str, AfterValidator(_sidechat_name)]
+Label = Annotated[str, Field(max_length=NAME_MAX), AfterValidator(_line)]
 Thread = Annotated[str, AfterValidator(thread_ts)]
 Priority = Annotated[str, shaped("[1-5]", "a priority from 1 to 5")]
 
@@ -214,7 +222,7 @@ class SidechatTable(Table):
     name: SidechatName
     channel: Channel
     agent: AgentOrNone = ""
-    label: Annotated[str, Field(max_length=NAME_MAX)] = ""
+    label: Label = ""
     thread: Thread = ""
     members: list[Member] = _table(list)
     escalate_to: str = ""
@@ -222,11 +230,6 @@ class SidechatTable(Table):
 
     def registration(self) -> Registration:
         return Registration(**{**self.model_dump(), "members": tuple(self.members)})
-
-    @property
-    def who(self) -> str:
-        """The agent, by default the first word of the name (R1)."""
-        return self.agent or self.name.split(maxsplit=1)[0]
 
 
 class RouteTable(Table):

@@ -7,6 +7,7 @@ from bot.errors import ConfigError
 
 LEAST = 'escalate_to = "U0123456789"\n'
 SIDECHAT = '[[sidechats]]\nname = "646 tasks"\nchannel = "C0123456789"\n'
+LINE = "must be one line without control characters, and without a space at its ends"
 NO_KEY = "there is no such key; did you mean {}?"
 
 
@@ -111,6 +112,8 @@ def test_a_key_like_no_other_has_no_suggestion(place):
         ("[github.logins]\n'a b' = 'ann'", "github.logins.a b", "must be a GitHub login, not 'a b'"),
         ("[github.logins]\nAnn = 'a'\n'@ann' = 'b'", "github.logins.@ann", "is the same as Ann"),
         ("brain = ''", "brain", "must have 1 to 40 characters"),
+        ("brain = 'triage '", "brain", LINE),
+        ('brain = "tri\\nage"', "brain", LINE),
     ],
 )
 def test_wrong_values_are_named_with_what_they_must_be(place, text, key, words):
@@ -160,6 +163,12 @@ def test_wrong_values_are_named_with_what_they_must_be(place, text, key, words):
         ),
         ("name = '646 more'\nchannel = 'C0000000009'", "agent", "'646' is the agent of sidechats #1 too"),
         ("name = 'pip'\nchannel = 'C0123456789'", "channel", "'C0123456789' is the place of sidechats #1 too"),
+        ("name = 'pip'\nchannel = 'C0000000009'\nlabel = \"a\\nb\"", "label", LINE),
+        (
+            "name = 'pip'\nchannel = 'C0000000009'\nlabel = '01234567890123456789012345678901234567890'",
+            "label",
+            "must have at most 40 characters",
+        ),
         (
             "name = 'é tasks'\nchannel = 'C0000000009'",
             "agent",
@@ -207,7 +216,9 @@ def test_a_thread_of_a_channel_is_another_place_than_the_channel(place):
     assert faults == [("sidechats #2.channel", "'C0123456789 1700000000.123456' is the place of sidechats #1 too")]
 
 
-@pytest.mark.parametrize("target", ["@ann", "ann", "#dev", "u0123456789", "<@U0123456789>", "someone@example.org"])
+@pytest.mark.parametrize(
+    "target", ["@ann", "ann", "#dev", " U0123456789", "u0123456789", "<@U0123456789>", "someone@example.org"]
+)
 def test_a_target_that_is_no_id_and_no_sidechat_is_refused(place, target):
     """F1: the global target must be set to start, and must be something that can be reached."""
     ((key, words),) = place.findings(f'escalate_to = "{target}"\n')

@@ -11,7 +11,8 @@ from bot.config.checks import across
 from bot.config.faults import faults_of
 from bot.config.schema import FileTable, table_of
 
-EXAMPLE = tomllib.loads(Path("deploy/digestbot.example.toml").read_text(encoding="utf-8"))
+FILE = Path(__file__).parents[3] / "deploy/digestbot.example.toml"
+EXAMPLE = tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def keys_of(value, table, place=()):

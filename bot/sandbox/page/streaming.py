@@ -30,7 +30,7 @@ class Streams:
         queue = self._enter()
         try:
             await response.prepare(request)
-            await response.write(b": open\n\n")
+            await response.write(b"retry: 500\n\n")
             await self._pump(queue, response)
         except ConnectionResetError:  # the tab was closed: that is how every stream ends
             return response

@@ -15,7 +15,7 @@ export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 20 20');
   svg.setAttribute('aria-hidden', 'true');
-  svg.classList.add('icon');
+  svg.classList.add('icon', `icon-${name}`);
   const path = document.createElementNS(SVG, 'path');
   path.setAttribute('d', ICONS[name]);
   svg.append(path);
@@ -55,12 +55,11 @@ function set(node, name, value) {
 const SVG = 'http://www.w3.org/2000/svg';
 
 const ICONS = {
-  smile: 'M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15M7.2 8v.2M12.8 8v.2M6.8 11.6c.8 1.5 2 2.2 3.2 2.2s2.400-.7 3.200-2.200',
-  reply: 'M3 5.500h14v8.500h-7.500L6 17v-3H3z',
-  more: 'M4.500 10h.1M10 10h.1M15.500 10h.1',
+  smile: 'M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15M7.2 8v.2M12.8 8v.2M6.8 11.6c.8 1.5 2 2.2 3.2 2.2s2.4-.7 3.2-2.2',
+  reply: 'M3 5.5h14v8.5h-7.5L6 17v-3H3z',
+  more: 'M4 10h1M9.5 10h1M15 10h1',
   close: 'M5 5l10 10M15 5L5 15',
-  send: 'M3 10h12M10.500 4.500L16 10l-5.500 5.500',
-  menu: 'M3 5.500h14M3 10h14M3 14.500h14',
+  send: 'M3 10h12M10.5 4.5L16 10l-5.5 5.5',
   back: 'M12.500 4L6.500 10l6 6',
   eye: 'M2 10s3-5 8-5 8 5 8 5-3 5-8 5-8-5-8-5zM10 8a2 2 0 1 0 0 4 2 2 0 0 0 0-4',
 };

@@ -8,6 +8,7 @@ empty database where a file has gone missing.
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -60,9 +61,34 @@ def sqlite_writer(file: Path) -> sa.Engine:
     return _sqlite(file, begin="BEGIN IMMEDIATE", connections=1, pragmas=(*_DURABLE, "foreign_keys=ON"))
 
 
-def sqlite_readers(file: Path) -> sa.Engine:
-    """Return an engine whose transactions each see one instant and cannot write."""
-    return _sqlite(file, begin="BEGIN", connections=READERS, pragmas=("query_only=ON",))
+def sqlite_readers(file: Path) -> AsyncEngine:
+    """Return an engine whose transactions each see one instant and cannot write.
+
+    By its URL and not by a creator of ours: SQLAlchemy then makes aiosqlite's threads daemons, so that a program that
+    forgot to close ends all the same.
+    """
+    url = sa.URL.create("sqlite+aiosqlite", database=f"file:{quote(str(file))}", query={"mode": "rw", "uri": "true"})
+    engine = create_async_engine(
+        url,
+        poolclass=sa.AsyncAdaptedQueuePool,
+        pool_size=READERS,
+        max_overflow=0,
+        connect_args={"timeout": BUSY_SECONDS, "isolation_level": None},
+    )
+    sa.event.listen(engine.sync_engine, "connect", _query_only)
+    sa.event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def _query_only(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA query_only=ON")
+    cursor.close()
+
+
+def sqlite_checker(file: Path) -> sa.Engine:
+    """Return an engine that looks at a schema and cannot write."""
+    return _sqlite(file, begin="BEGIN", connections=1, pragmas=("query_only=ON",))
 
 
 def sqlite_migrator(file: Path) -> sa.Engine:
@@ -92,17 +118,19 @@ def _sqlite(
 
 
 def _connector(file: Path, pragmas: Sequence[str], busy_seconds: float) -> Callable[[], sqlite3.Connection]:
-    address = f"file:{quote(str(file))}?mode=rw"
-
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(
-            address, uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+            _address(file), uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
         )
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
         return connection
 
     return connect
+
+
+def _address(file: Path) -> str:
+    return f"file:{quote(str(file))}?mode=rw"
 
 
 def postgres(url: str, *, lock_seconds: float = BUSY_SECONDS, connections: int = POSTGRES_CONNECTIONS) -> AsyncEngine:

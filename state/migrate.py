@@ -24,8 +24,8 @@ from state.engines import (
     database_file,
     dialect_of,
     postgres,
+    sqlite_checker,
     sqlite_migrator,
-    sqlite_readers,
 )
 from state.faults import translating
 
@@ -134,7 +134,7 @@ def _upgrade(connection: sa.Connection, *, file: Path | None = None) -> Report:
 def _check_sqlite(file: Path) -> Schema:
     if not file.exists():
         return Schema.MISSING
-    engine = sqlite_readers(file)
+    engine = sqlite_checker(file)
     try:
         with engine.begin() as connection:
             return _schema(connection)

@@ -1,17 +1,17 @@
-"""The readers of a SQLite store: a few threads, each with a connection that cannot write.
+"""The readers of a SQLite store: a few aiosqlite connections that cannot write.
 
-A whole operation runs in one thread, so that a read costs two thread hops, however many statements it has.
+Reads do not wait for the writer (WAL); each sees the last committed state, unchanging while it runs.
 """
 
 import asyncio
-import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
+import aiosqlite
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.errors import StoreError
-from state.engines import READERS
 from state.faults import translating
 from state.group import AnyOperation
 
@@ -19,40 +19,53 @@ CLOSE_SECONDS_MAX = 2.0
 
 
 class ReaderPool:
-    """Runs reads beside the writer; each sees the last committed state, unchanging while it runs.
+    """Runs reads beside the writer.
 
     Args:
         engine: Its transactions must refuse to write; disposed of by `close`.
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="digestbot-reader")
-        self._running: set[asyncio.Future[Any]] = set()
-        self._connections: set[sqlite3.Connection] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        self._connections: set[aiosqlite.Connection] = set()
         self._closing = False
-        sa.event.listen(engine, "connect", lambda connection, _record: self._connections.add(connection))
-        sa.event.listen(engine, "close", lambda connection, _record: self._connections.discard(connection))
+        sa.event.listen(engine.sync_engine, "connect", lambda dbapi, _: self._connections.add(dbapi.driver_connection))
+        sa.event.listen(
+            engine.sync_engine, "close", lambda dbapi, _: self._connections.discard(dbapi.driver_connection)
+        )
 
     async def read(self, operation: AnyOperation) -> Any:
         """Return the operation's value."""
         if self._closing:
             raise StoreError("the store is closed")
-        answer = asyncio.get_running_loop().run_in_executor(self._threads, self._run, operation)
-        self._running.add(answer)
-        answer.add_done_callback(self._running.discard)
-        return await answer
+        # A task of its own: a caller that is cancelled leaves no connection in the middle of a statement.
+        running = asyncio.create_task(self._run(operation))
+        self._running.add(running)
+        running.add_done_callback(self._forget)
+        return await asyncio.shield(running)
 
     async def close(self) -> None:
-        """Let the running reads end, and stop those that take too long."""
+        """Let the running reads end, and stop those that take too long; no thread is left behind."""
         self._closing = True
+        await self._ended()
+        if self._running:
+            for connection in tuple(self._connections):
+                with suppress(ValueError):  # it has been closed meanwhile
+                    await connection.interrupt()
+            await self._ended()
+        await self._engine.dispose()
+
+    async def _ended(self) -> None:
         if self._running:
             await asyncio.wait(self._running, timeout=CLOSE_SECONDS_MAX)
-        for connection in tuple(self._connections):
-            connection.interrupt()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._engine.dispose()
 
-    def _run(self, operation: AnyOperation) -> Any:
-        with translating(reading=True), self._engine.connect() as connection, connection.begin():
-            return operation(connection)
+    async def _run(self, operation: AnyOperation) -> Any:
+        with translating(reading=True):
+            async with self._engine.connect() as connection, connection.begin():
+                return await connection.run_sync(operation)
+
+    def _forget(self, running: asyncio.Task[Any]) -> None:
+        self._running.discard(running)
+        if not running.cancelled():
+            running.exception()  # whoever asked has seen it, or has gone

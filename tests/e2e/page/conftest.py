@@ -1,7 +1,7 @@
 """A small app on the sandbox's page: it posts cards, claims on a press, takes results by modal, answers a command."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest_asyncio
@@ -95,6 +95,7 @@ class Desk:
     web: AsyncWebClient
     tasks: str
     asked: str = ""
+    choices: list[str] = field(default_factory=list)
 
     async def post_digest(self) -> str:
         posted = await self.web.chat_postMessage(channel=self.tasks, text=DIGEST, blocks=card("pending", *OPEN))
@@ -132,6 +133,11 @@ class Desk:
         await ack()
         await respond(replace_original=True, text="closed", blocks=card("closed by alex", text="*Closed* by a human."))
 
+    async def chosen(self, ack, body, respond):
+        await ack()
+        self.choices.append(body["actions"][0]["selected_option"]["value"])
+        await respond(f"chosen: {', '.join(self.choices)}")
+
     async def replied(self, event):
         if "[ACK" in event.get("text", ""):
             await self.web.reactions_add(channel=event["channel"], timestamp=event["ts"], name="white_check_mark")
@@ -162,6 +168,8 @@ def wired(desk: Desk) -> AsyncApp:
     app.command("/buffer")(desk.command)
     app.event("app_home_opened")(desk.home)
     app.action("seen")(desk.seen)
+    app.action("pick")(desk.chosen)
+    app.action("choose")(desk.chosen)
     return app
 
 

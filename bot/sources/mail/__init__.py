@@ -3,6 +3,7 @@
     reading.py      `read_mail`: one raw mail -> its signals; pure, never raises
     automatic.py    what no person wrote: bounces, answering machines, lists, bulk
     notices.py      GitHub's notification mails, which become GitHub's own signals
+    poller.py       the next page of a folder (folders.py, its port; cursors.py, faults.py); imap.py, the real one
     mail.py         a mail taken apart, and the inbox that it came to
     threads.py addresses.py dates.py headers.py           who, when, in which thread, under which key
     bodies.py markup.py quotes.py charsets.py wording.py  which words are the writer's own
@@ -24,5 +25,7 @@ What the specification leaves open, and what was chosen:
 * A GitHub mail has the source, thread and key of the webhook. It is believed if From and Message-ID are of one host
   and our own server vouches (`authserv_id`); with no such server named, if the top verdict is no failure. One that is
   not believed is a list mail like any other.
+* A folder that was never read, or whose UIDs changed, is read from 48 hours before now, or before the last poll; keys
+  tell what is known. The folder is only read: no mail is marked as seen.
 * Nothing closes by mail, and nothing is urgent by mail.
 """

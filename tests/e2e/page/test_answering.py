@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import expect
 from support.sandboxes import eventually
 
-from .conftest import JOB
+from .conftest import JOB, RESULT_FORM, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -70,6 +70,20 @@ async def test_a_form_comes_from_a_messages_menu_and_forms_stack(page, desk):
     await expect(first).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_an_app_renews_an_open_form(page, desk, sandbox):
+    """What was typed into a field that remains stays, and so does the keyboard."""
+    trigger = sandbox.workspace.tickets.trigger("U00000001")
+    view = (await desk.web.views_open(trigger_id=trigger, view=RESULT_FORM))["view"]
+    field = page.get_by_role("dialog", name="Result").get_by_label("Result", exact=True)
+    await field.fill("half a sent")
+    renewed = RESULT_FORM | {"title": plain("Results"), "blocks": [RESULT_FORM["blocks"][1]]}
+    await desk.web.views_update(view_id=view["id"], view=renewed)
+    field = page.get_by_role("dialog", name="Results").get_by_label("Result", exact=True)
+    await expect(field).to_have_value("half a sent")
+    await expect(field).to_be_focused()
+    await expect(page.get_by_label("Kind")).to_have_count(0)
 
 
 async def test_a_command_answers_only_who_typed_it(page, desk, sandbox):

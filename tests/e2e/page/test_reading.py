@@ -141,6 +141,24 @@ async def test_what_was_missed_is_read_again(page, sandbox):
     await expect(page.get_by_role("textbox", name="Message #646-tasks")).to_have_value("half a sent")
 
 
+async def test_what_was_begun_waits_in_its_place(page):
+    """A draft is there again when its author comes back to the channel, and only there."""
+    await page.get_by_role("textbox", name="Message #646-tasks").fill("half a sent")
+    await page.get_by_role("link", name="ops").click()
+    await expect(page.get_by_role("textbox", name="Message #ops")).to_have_value("")
+    await page.get_by_role("link", name="646-tasks").click()
+    await expect(page.get_by_role("textbox", name="Message #646-tasks")).to_have_value("half a sent")
+
+
+async def test_a_thread_whose_message_is_deleted_closes(page, sandbox):
+    said = await sandbox.do("act/post", user="robin", channel="646-tasks", text="never mind")
+    await page.locator(f'main [data-ts="{said["ts"]}"]').hover()
+    await page.get_by_role("button", name="Reply in thread").click()
+    await expect(page.get_by_role("complementary", name="Thread")).to_be_visible()
+    await sandbox.do("act/delete", channel="646-tasks", ts=said["ts"])
+    await expect(page.get_by_role("complementary", name="Thread")).to_have_count(0)
+
+
 async def test_channels_are_joined_and_archived(page, sandbox):
     """Who is no member reads and may join; nobody writes in an archived channel."""
     await sandbox.do("channels/create", name="quiet", members=["robin"])

@@ -83,7 +83,8 @@ async def test_blocks(page, desk):
         {"type": "divider"},
         {"type": "section", "text": words("Pick"),
          "accessory": {"type": "overflow", "action_id": "pick", "options": options}},
-        {"type": "context", "elements": [words("posted by _digestbot_")]},
+        {"type": "context", "elements": [words("see https://example.org/a, `https://example.org/b`")]},
+        {"type": "context", "elements": [words("as https://example.org/c is") | {"verbatim": True}]},
         {"type": "actions", "elements": [{"type": "static_select", "action_id": "choose", "options": options}]},
         {"type": "video", "title": plain("v")},
     ]  # fmt: skip
@@ -92,6 +93,7 @@ async def test_blocks(page, desk):
     await expect(item.get_by_role("heading", name="Report 🚀")).to_be_visible()
     await expect(item.get_by_role("separator")).to_be_visible()
     await expect(item.get_by_text("a block of type video is not shown here")).to_be_visible()
+    await expect(item.get_by_role("link")).to_have_text(["https://example.org/a"])
     await item.get_by_role("button", name="More actions").first.click()
     await page.get_by_role("menuitem", name="Never").click()
     await item.get_by_role("combobox").select_option("Later")

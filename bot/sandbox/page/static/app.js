@@ -67,9 +67,14 @@ async function showThread(place) {
     side.replaceChildren(...(panes.thread ? [panes.thread.pane.node] : []));
     side.hidden = !panes.thread;
     document.getElementById('workspace').classList.toggle('with-thread', Boolean(panes.thread));
-    if (!panes.thread && left?.key.startsWith(panes.main.key)) panes.main.pane.list?.focusOn(left.pane.ts);
+    if (!panes.thread && left?.key.startsWith(panes.main.key)) comeBack(left.pane.ts);
     if (panes.thread) await openThread(place);
   }
+}
+
+// From a thread the keyboard goes back to the message that it hangs on, while that is there.
+function comeBack(ts) {
+  if (!panes.main.pane.list?.focusOn(ts)) document.getElementById('main').focus();
 }
 
 async function openThread(place) {
@@ -102,6 +107,7 @@ function apply(frame) {
   }
   panes.main?.pane.hear?.(frame);
   panes.thread?.pane.hear(frame);
+  if (frame.type === 'gone' && panes.thread?.pane.ts === frame.ts) leaveThread();
   if (frame.fresh) count(frame);
 }
 

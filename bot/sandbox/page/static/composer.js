@@ -6,15 +6,30 @@ import { toApp } from './interact.js';
 import { attempt } from './notices.js';
 import { state } from './state.js';
 
+// What was begun and not sent, by person and place: it is there again when they come back.
+const drafts = new Map();
+
 // `target()` says where: {channel, thread_ts?}. `extra` is a control below the text, such as "also send to channel".
 export function composer({ label, target, options = () => ({}), extra = null }) {
+  const place = JSON.stringify([state.me, target()]);
   const trouble = el('p', { class: 'trouble', role: 'alert', id: freshId('trouble') });
   const text = el('textarea', {
-    id: freshId('text'), rows: '1', placeholder: label, 'aria-describedby': trouble.id, onkeydown: sendOnEnter, oninput: grow,
+    id: freshId('text'), rows: '1', placeholder: label, 'aria-describedby': trouble.id, onkeydown: sendOnEnter, oninput: begun,
+    value: drafts.get(place),
   });
   const send = el('button', { class: 'button primary send', type: 'submit', 'aria-label': 'Send' }, icon('send'));
   const form = el('form', { class: 'composer', onsubmit: (event) => submitted(event) },
     trouble, el('label', { class: 'unseen', for: text.id }, label), el('div', { class: 'write' }, text, send), extra);
+
+  function begun() {
+    drafts.set(place, text.value);
+    grow.call(text);
+  }
+
+  function fill(words) {
+    text.value = words;
+    begun();
+  }
 
   async function submitted(event) {
     event.preventDefault();
@@ -22,12 +37,10 @@ export function composer({ label, target, options = () => ({}), extra = null }) 
     if (!typed) return;
     trouble.textContent = '';
     // Emptied at once, so that nothing is sent twice; given back when it was refused.
-    text.value = '';
-    grow.call(text);
+    fill('');
     await attempt(() => say(typed, { ...target(), ...options() }), (words) => {
       trouble.textContent = words;
-      text.value = typed;
-      grow.call(text);
+      fill(typed);
     });
   }
 

@@ -14,6 +14,7 @@ export class MessageList {
     this.place = { ...place, dismiss: (ts) => this.remove(ts), edit: (message) => this.edit(message) };
     this.items = el('ol', { class: 'messages', onkeydown: (event) => this.moveFocus(event) });
     this.node = el('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: '0' }, this.items);
+    this.stayAtEnd();
   }
 
   put(messages) {
@@ -86,6 +87,15 @@ export class MessageList {
 
   isAtEnd() {
     return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR_END_PX;
+  }
+
+  // Who reads the newest goes on seeing it when the pane becomes narrower or lower.
+  stayAtEnd() {
+    let wasAtEnd = true;
+    this.node.addEventListener('scroll', () => {
+      wasAtEnd = this.isAtEnd();
+    });
+    new ResizeObserver(() => wasAtEnd && this.toEnd()).observe(this.node);
   }
 
   toEnd() {

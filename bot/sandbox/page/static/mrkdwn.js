@@ -13,7 +13,7 @@ const INLINE = new RegExp([
   /(?<!\w)_(?=\S)(?<italic>[^_\n]*[^_\s])_(?!\w)/,
   /(?<![\w~])~(?=\S)(?<strike>[^~\n]*[^~\s])~(?![\w~])/,
   /<(?<token>[^<>\n]+)>/,
-].map((part) => part.source).join('|'), 'u');
+].map((part) => part.source).join('|'), 'gu');
 
 export function mrkdwn(text) {
   return text.split(FENCE).flatMap((piece, index) => {
@@ -23,15 +23,17 @@ export function mrkdwn(text) {
   });
 }
 
-// mrkdwn without paragraphs, for places that are one line of text.
-export function inline(text) {
-  const found = INLINE.exec(text);
-  if (!found) return leaf(text);
-  const before = text.slice(0, found.index);
-  return [...leaf(before), marked(found.groups), ...inline(text.slice(found.index + found[0].length))];
+function inline(text) {
+  const nodes = [];
+  let at = 0;
+  for (const found of text.matchAll(INLINE)) {
+    nodes.push(...leaf(text.slice(at, found.index)), marked(found.groups));
+    at = found.index + found[0].length;
+  }
+  return [...nodes, ...leaf(text.slice(at))];
 }
 
-export function decoded(text) {
+function decoded(text) {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 

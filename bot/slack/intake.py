@@ -68,7 +68,7 @@ class Intake(AsyncMiddleware):
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt calls it so
     ) -> BoltResponse | None:
         body = req.body
-        if body.get("type") not in _OURS:
+        if str(body.get("type")) not in _OURS:
             await next()
             return resp
         self._count(TAKEN)

@@ -101,14 +101,11 @@ class Socket(AsyncSocketModeHandler):
         """Close, within so many seconds: Slack's own `close` can wait for a dead server for ever."""
         client = self.client
         client.closed, client.auto_reconnect_enabled = True, False
+        await _stop_tasks(client)
         with suppress(TimeoutError, *_BROKEN):  # a connection that cannot be closed is dropped
-            async with asyncio.timeout(bound):
+            async with asyncio.timeout(bound), client.connect_operation_lock:  # no reconnect under way behind our back
                 await client.disconnect()  # type: ignore[no-untyped-call]
-        tasks = [client.message_processor, client.current_session_monitor, client.message_receiver]
-        running = [task for task in tasks if task is not None]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await _stop_tasks(client)  # those that such a reconnect started
         await client.aiohttp_client_session.close()
 
     def _look_at_pong(self) -> None:
@@ -125,3 +122,11 @@ class Socket(AsyncSocketModeHandler):
             self.payload_at = self.frame_at
         elif '"hello"' in text[:_PEEK] or '"disconnect"' in text[:_PEEK]:
             self._told(self, json.loads(text))
+
+
+async def _stop_tasks(client: SocketModeClient) -> None:
+    tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)
+    running = [task for task in tasks if task is not None]
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)

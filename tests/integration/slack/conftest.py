@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -23,7 +23,7 @@ __all__ = ["sandbox"]
 
 QUICK = SocketTiming(
     watch_every=0.02,
-    ping_interval=0.2,
+    ping_interval=2.0,
     connect_bound=2.0,
     stagger=0.02,
     reset_after=0.1,
@@ -37,6 +37,8 @@ QUICK = SocketTiming(
     silent_after=0.1,
     silent_share=5,
 )
+# For tests in which connections are lost: Slack's client looks for that once a ping interval.
+HASTY = replace(QUICK, ping_interval=0.2)
 
 
 @dataclass

@@ -15,13 +15,22 @@ from bot.errors import SlackAuthError, SlackRefusedError, SlackUnclearError, Sto
 from bot.slack.intake import SET_ASIDE, WITHHELD
 from bot.slack.sockets import SocketsDeadError
 
-from .conftest import QUICK
+from .conftest import HASTY, QUICK
 
 
 @pytest.fixture
 async def pool(desk):
     """A pool with both of its connections open, and the gap of its start told."""
     pool = desk.pool()
+    await pool.start()
+    await eventually(lambda: pool.live == 2 and desk.gaps)
+    return pool
+
+
+@pytest.fixture
+async def hasty(desk):
+    """The same, quick to see that a connection is lost."""
+    pool = desk.pool(timing=HASTY)
     await pool.start()
     await eventually(lambda: pool.live == 2 and desk.gaps)
     return pool
@@ -173,20 +182,20 @@ async def test_a_refresh_loses_nothing_and_is_no_gap(pool, desk, sandbox, tasks,
     assert len(desk.gaps) == 1
 
 
-async def test_losing_all_connections_is_a_gap_that_is_told_when_it_is_over(pool, desk, sandbox, tasks):
+async def test_losing_all_connections_is_a_gap_that_is_told_when_it_is_over(hasty, desk, sandbox, tasks):
     """Promise 3: every interval without a live socket."""
     await sandbox.do("sockets/cut", app="digestbot")
     await eventually(lambda: len(desk.gaps) >= 2)
     began, ended, _ = desk.gaps[-1]
     assert began <= ended
-    await eventually(lambda: pool.live == 2)
+    await eventually(lambda: hasty.live == 2)
     await say(sandbox, tasks, "back")
     await desk.heard("back")
 
 
 async def test_a_single_connection_that_replaces_itself_is_a_gap(desk, sandbox):
     """Slack's client closes the old one first; with one connection that is a moment without any."""
-    pool = desk.pool(size=1, timing=replace(QUICK, watch_every=0.05))
+    pool = desk.pool(size=1, timing=replace(HASTY, watch_every=0.05))
     await pool.start()
     await sandbox.do("sockets/disconnect", app="digestbot", reason="refresh_requested")
     await eventually(lambda: len(desk.gaps) >= 2)  # it may do so twice: once for the notice, once for the close
@@ -209,26 +218,26 @@ async def test_a_gap_that_cannot_be_stored_is_told_again(desk, sandbox):
     assert refused == []
 
 
-async def test_tickets_that_are_refused_for_a_while_are_asked_for_anew(pool, desk, sandbox, tasks):
+async def test_tickets_that_are_refused_for_a_while_are_asked_for_anew(hasty, desk, sandbox, tasks):
     """SDK issue 470: the client would try its dead address for ever."""
     await sandbox.do("faults/set", kind="refuse_ticket")
     await sandbox.do("sockets/cut", app="digestbot")
-    await eventually(lambda: pool.live == 0)
+    await eventually(lambda: hasty.live == 0)
     await eventually(lambda: sandbox.see("faults")["hits"].get("refuse_ticket", 0) >= 4)
     await sandbox.do("faults/clear", kind="refuse_ticket")
-    await eventually(lambda: pool.live == 2)
+    await eventually(lambda: hasty.live == 2)
     await say(sandbox, tasks, "back")
     await desk.heard("back")
 
 
-async def test_a_half_open_connection_is_replaced(pool, desk, sandbox, tasks):
+async def test_a_half_open_connection_is_replaced(hasty, desk, sandbox, tasks):
     """It answers nothing at all, and Slack still counts it: its payloads come again over the other one."""
     await sandbox.do("settings", ack_seconds=0.1)
     first = connections(sandbox)[0]["id"]
     await sandbox.do("faults/set", kind="half_open", connections=[first])
     await eventually(lambda: len([one for one in connections(sandbox) if not one["ghost"] and one["id"] != first]) == 2)
     await sandbox.do("faults/clear", kind="half_open")
-    await eventually(lambda: pool.live == 2)
+    await eventually(lambda: hasty.live == 2)
     await say(sandbox, tasks, "heard")
     await desk.heard("heard")
 
@@ -305,7 +314,7 @@ async def test_a_stranger_on_our_app_is_noticed(pool, desk, sandbox):
 
 async def test_a_pool_that_stays_dead_ends_with_an_error(desk, sandbox):
     """Reference §8: a supervisor starts the process anew."""
-    pool = desk.pool(timing=replace(QUICK, dead_after=0.2))
+    pool = desk.pool(timing=replace(HASTY, dead_after=0.2))
     await pool.start()
     await eventually(lambda: pool.live == 2)
     await sandbox.do("faults/set", kind="refuse", method="apps.connections.open", error="internal_error")

@@ -164,6 +164,7 @@ async def test_what_is_no_event_goes_on_to_the_listeners():
     assert await desk.send(pressed) == 404
     desk.app.action("reply:ACK")(acknowledge)
     assert await desk.send(pressed) == 200
+    assert await desk.send({"type": ["foreign"]}) == 404
     assert desk.events == []
     assert desk.counts == {}
 

@@ -1,0 +1,103 @@
+"""From what Slack tells to what we do about it: one row per kind of event."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.engine import gaps, harvester, registry
+from bot.engine.deps import Deps
+from bot.slack.events import (
+    ChannelBack,
+    ChannelGone,
+    Dropped,
+    Event,
+    Gone,
+    Moved,
+    PersonChanged,
+    Renamed,
+    Revoked,
+    Said,
+    Unneeded,
+)
+from bot.slack.intake import Handler
+from state import records, sidechats
+
+
+def handler(deps: Deps) -> Handler:
+    """Return what the intake calls for each event; when it returns, all is committed."""
+
+    async def handle(event: Event) -> None:
+        await _HANDLERS[type(event)](deps, event)
+
+    return handle
+
+
+async def _said(deps: Deps, event: Said) -> None:
+    if not harvester.is_ours(event.message.author, deps.messenger.me):
+        await harvester.hear(deps, event.message)
+
+
+async def _gone(deps: Deps, event: Gone) -> None:
+    await harvester.forget(deps, event.removal)
+
+
+async def _channel_gone(deps: Deps, event: ChannelGone) -> None:
+    await deps.store.write(lambda c: registry.mark_broken(deps, c, event.channel, "", event.reason))
+    deps.bells.outbox.set()
+
+
+async def _channel_back(deps: Deps, event: ChannelBack) -> None:
+    await deps.store.write(lambda connection: registry.mend(connection, event.channel))
+
+
+async def _renamed(deps: Deps, event: Renamed) -> None:
+    await _change(deps, event.channel, {"channel_name": event.name})
+
+
+async def _moved(deps: Deps, event: Moved) -> None:
+    await _change(deps, event.channel, {"channel": event.to})
+
+
+async def _change(deps: Deps, channel: str, changes: dict[str, object]) -> None:
+    def operation(connection: sa.Connection) -> None:
+        for sidechat in sidechats.in_channel(connection, channel):
+            sidechats.change(connection, sidechat.seq, changes)
+            records.note(
+                connection, f"sidechat:{sidechat.name}", "followed its channel", deps.clock.now(), detail=changes
+            )
+
+    await deps.store.write(operation)
+
+
+async def _dropped(deps: Deps, event: Dropped) -> None:
+    now = deps.clock.now()
+    await gaps.missed(deps, event.minute or now, now, "Slack dropped events: app_rate_limited")
+
+
+async def _revoked(deps: Deps, event: Revoked) -> None:
+    deps.log.error("slack.revoked", reason=event.reason)
+    await deps.store.write(lambda connection: records.count(connection, "revoked"))
+
+
+async def _person_changed(deps: Deps, event: PersonChanged) -> None:
+    if event.deleted:
+        await deps.store.write(lambda connection: registry.person_gone(deps, connection, event.user))
+
+
+async def _unneeded(_deps: Deps, _event: Unneeded) -> None:
+    """Nothing to do: acknowledged, so that Slack does not send it again."""
+
+
+_HANDLERS: dict[type, Callable[[Deps, Any], Awaitable[None]]] = {
+    Said: _said,
+    Gone: _gone,
+    ChannelGone: _channel_gone,
+    ChannelBack: _channel_back,
+    Renamed: _renamed,
+    Moved: _moved,
+    Dropped: _dropped,
+    Revoked: _revoked,
+    PersonChanged: _person_changed,
+    Unneeded: _unneeded,
+}

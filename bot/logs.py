@@ -29,6 +29,7 @@ _FLOORS: Final = {
     "httpx2": logging.WARNING,
     "httpcore": logging.WARNING,
     "aiosqlite": logging.INFO,
+    "alembic": logging.WARNING,
     "asyncio": logging.INFO,
 }
 

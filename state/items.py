@@ -142,6 +142,15 @@ def recount(connection: sa.Connection, item_id: str, count: int, marker: str, *,
     )
 
 
+def rerank(connection: sa.Connection, decay: float) -> None:
+    """Compute the ranks of all waiting items anew, after the decay has changed."""
+    query = sa.select(items.c.seq, items.c.priority, items.c.resubmission_count, items.c.timestamp)
+    query = query.where(items.c.state == sa.literal_column("'new'"))
+    for row in connection.execute(query).all():
+        fresh = rank(row.priority, row.resubmission_count, row.timestamp, decay)
+        connection.execute(sa.update(items).where(items.c.seq == row.seq), {"rank": fresh})
+
+
 def change(connection: sa.Connection, item_id: str, changes: Mapping[str, object]) -> None:
     connection.execute(sa.update(items).where(items.c.id == item_id), dict(changes))
 
@@ -260,6 +269,17 @@ def active(connection: sa.Connection, *, page: int = 1000) -> Iterator[Item]:
             return
         yield from (item_of(row) for row in rows)
         last = rows[-1].seq
+
+
+def newest(connection: sa.Connection) -> int:
+    """Return the key of the item that was stored last."""
+    return int(connection.execute(sa.select(sa.func.max(items.c.seq))).scalar_one() or 0)
+
+
+def since(connection: sa.Connection, seq: int) -> list[Item]:
+    """Return the items that were stored after a key."""
+    query = sa.select(*_COLUMNS).where(items.c.seq > seq).order_by(items.c.seq)
+    return [item_of(row) for row in connection.execute(query)]
 
 
 def newest_change(connection: sa.Connection) -> str:

@@ -95,6 +95,12 @@ def push_back(connection: sa.Connection, destination: str, until: datetime) -> N
     )
 
 
+def to_destination(connection: sa.Connection, destination: str) -> list[Delivery]:
+    """Return what is still owed to a channel or a person."""
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.destination == destination)
+    return [_value(row) for row in connection.execute(query)]
+
+
 def channel_of(connection: sa.Connection, destination: str) -> str:
     """Return the channel that an earlier message to a person went to, or nothing."""
     query = sa.select(outbox.c.channel).where(outbox.c.destination == destination, outbox.c.channel != "")

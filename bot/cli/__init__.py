@@ -1,7 +1,5 @@
-"""The command line."""
+"""The command line `digestbot` (SPEC U4): answers on stdout, errors and logs on stderr, an exit code a kind."""
 
-import sys
+from bot.cli.main import main
 
-
-def main() -> None:
-    sys.exit("nothing here yet")
+__all__ = ["main"]

@@ -44,18 +44,21 @@ class Sheet:
 
 async def act(deps: Deps) -> int:
     """Run one act beat and return how many digests it owes now; an idle beat makes no external call."""
-    agents = await deps.store.read(addressees)
+    return await _act_for(deps, await deps.store.read(items.agents_waiting))
+
+
+async def act_urgent(deps: Deps) -> int:
+    """Run an act beat at once for the agents for whom an urgent item waits (B14)."""
+    return await _act_for(deps, await deps.store.read(items.agents_urgent))
+
+
+async def _act_for(deps: Deps, agents: Sequence[str]) -> int:
     composed = 0
     for agent in agents:
         composed += await deps.store.write(lambda connection, agent=agent: compose_for(deps, connection, agent))  # type: ignore[misc]
     if composed:
         deps.bells.outbox.set()
     return composed
-
-
-def addressees(connection: sa.Connection) -> list[str]:
-    """Return the agents with waiting items, as the items name them."""
-    return items.agents_waiting(connection)
 
 
 def compose_for(deps: Deps, connection: sa.Connection, agent: str) -> int:

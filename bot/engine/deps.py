@@ -1,6 +1,7 @@
 """What every use case is given, and the bells by which one wakes another."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,8 +28,14 @@ class Bells:
     outbox: asyncio.Event = field(default_factory=asyncio.Event)
     items: asyncio.Event = field(default_factory=asyncio.Event)  # an urgent item came
     followups: asyncio.Event = field(default_factory=asyncio.Event)
+    gaps: asyncio.Event = field(default_factory=asyncio.Event)
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
+    counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …
+
+    def count(self, name: str) -> None:
+        """Count something that happened to this process."""
+        self.counted[name] += 1
 
 
 @dataclass(frozen=True, kw_only=True)

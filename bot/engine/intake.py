@@ -34,6 +34,7 @@ class Taken:
     closed: int = 0  # subjects
     ignored: int = 0
     rejected: int = 0
+    known: int = 0  # rows whose id is stored already
     urgent: bool = False
     reasons: Counter[str] = field(default_factory=Counter)
 
@@ -49,6 +50,35 @@ async def take(deps: Deps, signals: Sequence[Signal], *, source: str) -> Taken:
     if total.closed:
         deps.bells.outbox.set()
     return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What would become of signals, and the items that there would be for them."""
+
+    taken: Taken
+    items: tuple[Item, ...]
+
+
+class _Undone(Exception):  # noqa: N818 - it carries an answer out of a transaction that is not to be kept
+    def __init__(self, preview: Preview) -> None:
+        super().__init__("undone")
+        self.preview = preview
+
+
+async def preview(deps: Deps, signals: Sequence[Signal], *, source: str) -> Preview:
+    """Do all that `take` does, and keep nothing of it."""
+
+    def operation(connection: sa.Connection) -> None:
+        before = items.newest(connection)
+        taken = store(deps, connection, signals, source)
+        raise _Undone(Preview(taken=taken, items=tuple(items.since(connection, before))))
+
+    try:
+        await deps.store.write(operation)
+    except _Undone as undone:
+        return undone.preview
+    raise AssertionError("an operation that always raises has returned")
 
 
 def store(deps: Deps, connection: sa.Connection, signals: Sequence[Signal], source: str) -> Taken:
@@ -74,8 +104,7 @@ def store(deps: Deps, connection: sa.Connection, signals: Sequence[Signal], sour
 
 def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: datetime, taken: Taken) -> None:
     if draft.item_id and items.known(connection, draft.item_id):
-        taken.ignored += 1  # the same row again: an id names one item (B1)
-        taken.reasons["id already stored"] += 1
+        taken.known += 1  # the same row again: an id names one item (B1)
         return
     agent = _addressee(connection, settings, draft)
     try:
@@ -170,5 +199,6 @@ def _add(total: Taken, part: Taken) -> None:
     total.closed += part.closed
     total.ignored += part.ignored
     total.rejected += part.rejected
+    total.known += part.known
     total.urgent = total.urgent or part.urgent
     total.reasons.update(part.reasons)

@@ -14,9 +14,11 @@ from bot.engine.deps import Deps
 from bot.engine.messages import Card
 from bot.engine.spans import clock, in_words
 from bot.protocol.digest import ACTIONABLE_PREVIEWS, Entry
+from bot.protocol.interpret import Hint, HintReason
+from bot.protocol.job_ids import parse_job_id
 from bot.protocol.safety import cut, safe
 from bot.protocol.verbs import Status, Verb
-from bot.wording import Mrkdwn
+from bot.wording import Mrkdwn, Wording
 from state import items, jobs, outbox, sidechats
 from state.rows import Delivery, Digest, Followup
 
@@ -113,21 +115,41 @@ async def _unreached(deps: Deps, row: Delivery) -> Letter:
 
 
 async def _hint(deps: Deps, row: Delivery) -> Letter:
+    body = row.body
+    earned = Hint(
+        reason=HintReason(str(body["reason"])),
+        verb=Verb(str(body["verb"])) if body["verb"] else None,
+        job_id=str(body["job_id"]) or None,
+        nearest=str(body["nearest"]) or None,
+    )
     case = await _case(deps, row.job_id) if row.job_id else None
-    job = case.job if case else None
-    text = deps.wording.say(
-        "hint",
-        reason=row.body["reason"],
-        verb=row.body["verb"],
-        job_id=job.job_id if job else "",
-        typed=cut(safe(str(row.body["job_id"])), LINE_MAX),
-        nearest=row.body["nearest"],
-        outcome=job.outcome or job.status if job else "",
-        closed_by=await _name(deps, job.closed_by) if job else "",
-        owner=await _name(deps, job.owner) if job else "",
-        permalink=case.digest.permalink if case else "",
+    if case is None:
+        return Letter(text=hint_words(deps.wording, earned))
+    job = case.job
+    text = hint_words(
+        deps.wording,
+        earned,
+        outcome=job.outcome or job.status,
+        closed_by=await _name(deps, job.closed_by),
+        owner=await _name(deps, job.owner),
+        permalink=case.digest.permalink,
     )
     return Letter(text=text)
+
+
+def hint_words(wording: Wording, earned: Hint, **facts: str) -> str:
+    """Return the sentence of a hint; `facts` are what is known of its job: outcome, closed_by, owner, permalink."""
+    known = {"outcome": "", "closed_by": "", "owner": "", "permalink": ""}
+    is_id = earned.job_id is not None and parse_job_id(earned.job_id) is not None
+    return wording.say(
+        "hint",
+        **{**known, **facts},
+        reason=earned.reason,
+        verb=earned.verb or "",
+        job_id=earned.job_id if is_id else "",
+        typed=cut(safe(earned.job_id or ""), LINE_MAX),
+        nearest=earned.nearest or "",
+    )
 
 
 async def _notice(deps: Deps, row: Delivery) -> Letter:

@@ -3,6 +3,7 @@
 Here it is only owed: who gets it, once, and the facts. `letters` finds the words when it is sent.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -12,7 +13,7 @@ from bot.engine.deps import Deps
 from bot.engine.messages import Author, Message
 from bot.engine.targets import Target, TargetKind, resolve, same_place
 from bot.protocol.interpret import Hint
-from state import outbox, sidechats
+from state import outbox, records, sidechats
 from state.rows import Followup, Sidechat
 
 WEIGHT_ESCALATION: Final = 2
@@ -31,10 +32,11 @@ def escalated(deps: Deps, connection: sa.Connection, job: Followup, reason: str,
     now, brain = deps.clock.now(), sidechats.by_name(connection, deps.settings.brain)
     target = resolve(connection, job.reply_escalate or deps.settings.escalate_to)
     facts = {"reason": reason, "by": by}
+    why = _unreachable(connection, target)
+    if why:
+        target = replace(target, kind=TargetKind.UNKNOWN)
     for role, to in _addressees(target, brain, job).items():
         mention = target.id if target.kind is TargetKind.GROUP else ""
-        unknown = target.id if target.kind is TargetKind.UNKNOWN else ""
-        why = {"unreached": unknown, "unreached_why": "it is no Slack id and no sidechat's name"} if unknown else {}
         owe(
             connection,
             "escalation",
@@ -46,6 +48,14 @@ def escalated(deps: Deps, connection: sa.Connection, job: Followup, reason: str,
             weight=WEIGHT_ESCALATION,
             body={**facts, **why, "role": role, "mention": mention},
         )
+
+
+def _unreachable(connection: sa.Connection, target: Target) -> dict[str, str]:
+    """Return why a target cannot be reached, for the brain's message; nothing where it can."""
+    if target.kind is TargetKind.UNKNOWN:
+        return {"unreached": target.id, "unreached_why": "it is no Slack id and no sidechat's name"}
+    gone = records.marked(connection, f"gone:{target.id}")
+    return {"unreached": target.id, "unreached_why": f"the account is {gone[0]}"} if gone else {}
 
 
 def declined(deps: Deps, connection: sa.Connection, job: Followup, who: Author, reason: str) -> None:

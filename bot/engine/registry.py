@@ -175,7 +175,7 @@ def _check(wanted: Registration, agent: str) -> None:
         )
     try:
         ZoneInfo(wanted.time_zone)
-    except (ZoneInfoNotFoundError, ValueError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a folder of the zone database is no zone
         raise UsageError(f"{wanted.time_zone!r} is no time zone", hint="an IANA name such as Europe/London") from error
 
 
@@ -186,3 +186,19 @@ def _check_free(connection: sa.Connection, wanted: Registration, agent: str, kno
     for other in sidechats.in_channel(connection, wanted.channel):
         if other.thread == wanted.thread and (known is None or other.seq != known.seq):
             raise ConflictError(f"that place is the sidechat {other.name} already")
+
+
+def person_gone(deps: Deps, connection: sa.Connection, user: str) -> None:
+    """Remember that somebody's account is closed: posting to him is answered with ok, and nobody reads it (O17).
+
+    What is still to be sent to him goes to the brain with the reason; open escalations of his are told there too.
+    """
+    now = deps.clock.now()
+    records.mark(connection, f"gone:{user}", "deactivated", now)
+    for row in outbox.to_destination(connection, user):
+        outbox.change(connection, row.seq, {"status": "failed", "error": "account deactivated", "done_at": now})
+        if row.kind == "escalation":
+            notices.unreached(deps, connection, row.job_id, user, "the account is deactivated")
+    for job in jobs.open_jobs(connection):
+        if job.status is Status.ESCALATED and (job.reply_escalate or deps.settings.escalate_to) == user:
+            notices.unreached(deps, connection, job.job_id, user, "the account is deactivated")

@@ -1,0 +1,213 @@
+"""The composition root: the only place that builds things.
+
+`probe` is called at named points, so that a test launcher can kill the process exactly there.
+"""
+
+import asyncio
+import json
+import signal
+import traceback
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from bot import wording
+from bot.buffer.score import DECAY
+from bot.clock import Clock, SystemClock
+from bot.config import Config
+from bot.engine import beat, composer, courier, gaps, janitor, publisher, registry, sweeper
+from bot.engine.beat import GLANCE, Beat
+from bot.engine.deps import Deps, Probe, no_probe
+from bot.engine.messages import Author
+from bot.engine.ports import Messenger
+from bot.errors import ConfigError, SlackUnclearError
+from bot.slack.app import build_app
+from bot.slack.clients import open_session, web_client
+from bot.slack.gateway import SlackGateway
+from bot.slack.hearing import handler
+from bot.slack.sockets import SocketPool
+from state import items, records, sidechats
+from state.lock import RunLock
+from state.migrate import Schema, check, migrate
+from state.store import Store
+
+STOP_SECONDS: Final = 10.0
+PAYLOAD_MAX: Final = 20_000  # characters of an event that are kept in the quarantine
+
+
+@asynccontextmanager
+async def opened(config: Config, *, clock: Clock | None = None, probe: Probe = no_probe) -> AsyncIterator[Deps]:
+    """Give the use cases without Slack: what commands say is owed in the outbox, and the running bot delivers it."""
+    async with AsyncExitStack() as stack:
+        yield await _deps(config, _NoSlack(), stack, clock or SystemClock(), probe)
+
+
+async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_probe) -> None:
+    """Run the bot until it is told to stop.
+
+    Raises:
+        DigestbotError: it cannot start, or cannot go on; the message says what to do.
+    """
+    config.require_slack()
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(RunLock.acquire(config.database_url, now=clock.now()))
+        session = await stack.enter_async_context(open_session())
+        token = config.slack.bot_token
+        assert token is not None
+        gateway = await SlackGateway.connect(
+            token=token.get_secret_value(),
+            base_url=config.slack.api_url,
+            session=session,
+            clock=clock,
+            app_class=config.slack.app_class,
+        )
+        deps = await _deps(config, gateway, stack, clock, probe)
+        await _prepare(deps, config)
+        probe("run.prepared")
+        await _serve(deps, config, gateway, stack)
+
+
+async def _deps(config: Config, messenger: Messenger, stack: AsyncExitStack, clock: Clock, probe: Probe) -> Deps:
+    if await check(config.database_url) is Schema.MISSING:
+        await migrate(config.database_url)
+    store = await Store.open(config.database_url)
+    stack.push_async_callback(store.close)
+    return Deps(
+        store=store,
+        clock=clock,
+        wording=wording.load(),
+        settings=config.settings(),
+        messenger=messenger,
+        probe=probe,
+        log=structlog.get_logger("digestbot"),
+    )
+
+
+async def _prepare(deps: Deps, config: Config) -> None:
+    """Bring the store in line with the configuration, and refuse to start without a brain (R3)."""
+    for wanted in config.sidechats:
+        await deps.store.write(lambda connection, wanted=wanted: registry.register(deps, connection, wanted))  # type: ignore[misc]
+    brain = await deps.store.read(lambda connection: sidechats.by_name(connection, deps.settings.brain))
+    if brain is None:
+        raise ConfigError(
+            f"no sidechat is registered as {deps.settings.brain!r}, so there is no fallback",
+            hint=f"digestbot sidechat add {deps.settings.brain!r} --channel C… --agent NAME",
+        )
+    await deps.store.write(lambda connection: _rerank(deps, connection))
+
+
+def _rerank(deps: Deps, connection: Any) -> None:
+    """Recompute the stored ranks when the decay they were computed with has changed (B7)."""
+    known = records.marked(connection, "decay")
+    wanted = repr(deps.settings.decay)
+    if (known[0] if known else repr(DECAY)) != wanted:
+        items.rerank(connection, deps.settings.decay)
+    records.mark(connection, "decay", wanted, deps.clock.now())
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def beats(deps: Deps) -> tuple[Beat, ...]:
+    """Return everything that happens by itself, with its clock."""
+    settings, bells = deps.settings, deps.bells
+    return (
+        Beat(name="courier", job=courier.deliver, every=GLANCE, bell=bells.outbox),
+        Beat(name="sweeper", job=sweeper.sweep, every=GLANCE, bell=bells.followups),
+        Beat(name="urgent", job=composer.act_urgent, every=GLANCE, bell=bells.items),
+        Beat(name="act", job=_cycle, every=settings.act_every),
+        Beat(name="observe", job=janitor.clean, every=settings.observe_every),
+        Beat(name="gaps", job=gaps.tend, every=timedelta(seconds=15), bell=bells.gaps),
+    )
+
+
+async def _cycle(deps: Deps) -> int:
+    """One act beat: compose, then clean up, then publish the buffer for other tools (B2, B14)."""
+    composed = await composer.act(deps)
+    await janitor.clean(deps)
+    await publisher.publish(deps)
+    return composed
+
+
+async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> None:
+    stopping = _stop_on_signals()
+    async with asyncio.TaskGroup() as group:
+        pool = await _listen(deps, config, gateway, stack)
+        running = [group.create_task(beat.run(deps, one)) for one in beats(deps)]
+        waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(pool.wait())]
+        deps.log.info("run.started", sockets=config.slack.sockets, database=deps.store.dialect)
+        try:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            deps.log.info("run.stopping")
+            for task in (*running, *waiting):
+                task.cancel()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(pool.stop(), STOP_SECONDS)
+
+
+async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> SocketPool:
+    """Open the sockets; the app behind them commits before it acknowledges."""
+    session = await stack.enter_async_context(open_session())
+    token, app_token = config.slack.bot_token, config.slack.app_token
+    assert token is not None
+    assert app_token is not None
+    app = build_app(
+        client=web_client(base_url=config.slack.api_url, session=session),
+        token=token.get_secret_value(),
+        me=gateway.me,
+        handler=handler(deps),
+        set_aside=_quarantine(deps),
+        count=deps.bells.count,
+        log=deps.log,
+    )
+    pool = SocketPool(
+        app=app,
+        app_token=app_token.get_secret_value(),
+        clock=deps.clock,
+        on_gap=lambda began, ended, reason: gaps.missed(deps, began, ended, reason),
+        keepalive=gateway.alive,
+        size=config.slack.sockets,
+        log=deps.log,
+    )
+    await pool.start()
+    return pool
+
+
+def _quarantine(deps: Deps) -> Any:
+    """Return what stores an event whose decision raised: with its trace, to be run again (§10 promise 4)."""
+
+    async def set_aside(body: Mapping[str, Any], error: Exception) -> None:
+        payload = json.dumps(body, ensure_ascii=False)[:PAYLOAD_MAX]
+        trace = "".join(traceback.format_exception(error))
+        now = deps.clock.now()
+        await deps.store.write(
+            lambda connection: records.set_aside(
+                connection, "event", "slack", type(error).__name__, now, payload=payload, trace=trace
+            )
+        )
+
+    return set_aside
+
+
+def _stop_on_signals() -> asyncio.Event:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    return stopping
+
+
+class _NoSlack:
+    """The messenger of a command: everything that it says goes by the outbox."""
+
+    me: Final = Author()
+
+    def __getattr__(self, name: str) -> Any:
+        raise SlackUnclearError("offline", f"{name} needs the running bot")

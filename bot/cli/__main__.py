@@ -1,0 +1,5 @@
+"""`python -m bot.cli` is the command `digestbot`."""
+
+from bot.cli.main import main
+
+main()

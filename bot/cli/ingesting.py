@@ -1,0 +1,122 @@
+"""`ingest`: items and raw payloads from a file or stdin (SPEC B2, S5)."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bot.buffer.items import Ignored, Rejected, Signal
+from bot.buffer.jsonl import read_row
+from bot.cli import output
+from bot.cli.common import AsJson, with_store
+from bot.config import Config
+from bot.engine import intake
+from bot.engine.deps import Deps
+from bot.errors import UsageError
+from bot.sources.github.webhooks import read_webhook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """What was given, and how it is to be read."""
+
+    content: bytes
+    event: str
+    config: Config
+
+
+def ingest(
+    file: Annotated[str, typer.Argument(help="A file; - is stdin.")] = "-",
+    form: Annotated[
+        str, typer.Option("--format", help="items (JSON Lines) or github (a webhook's payload).")
+    ] = "items",
+    event: Annotated[str, typer.Option(help="With github: the event's name, as in X-GitHub-Event.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be stored; store nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take in items or raw payloads; bad rows are set aside with their reason, the rest goes in."""
+    if form not in _READERS:
+        raise UsageError(f"no format is called {form!r}", hint=f"one of: {', '.join(_READERS)}")
+    if form == "github" and not event:
+        raise UsageError("the format github needs --event", hint="for example: --event issue_comment")
+    content = _content(file)
+
+    async def work(deps: Deps, config: Config) -> dict[str, Any]:
+        signals = _READERS[form](Input(content=content, event=event, config=config))
+        return await _taken(deps, signals, form, dry_run=dry_run)
+
+    report = with_store(work)
+    if as_json:
+        output.data(report)
+    else:
+        _print(report, dry_run=dry_run)
+
+
+def _content(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _items(given: Input) -> list[Signal]:
+    return [read_row(line, authenticated=True) for line in given.content.splitlines() if line.strip()]
+
+
+def _github(given: Input) -> list[Signal]:
+    try:
+        payload = json.loads(given.content)
+    except ValueError as error:
+        return [Rejected(reason=f"no valid JSON: {error}", row=given.content[:500].decode(errors="replace"))]
+    return read_webhook(given.event, payload, agents=given.config.github)
+
+
+_READERS: dict[str, Callable[[Input], Sequence[Signal]]] = {"items": _items, "github": _github}
+
+
+async def _taken(deps: Deps, signals: Sequence[Signal], source: str, *, dry_run: bool) -> dict[str, Any]:
+    if dry_run:
+        found = await intake.preview(deps, signals, source=source)
+        taken = found.taken
+        items = [_shown(one) for one in found.items]
+    else:
+        taken, items = await intake.take(deps, signals, source=source), []
+    return {
+        "stored": len(taken.stored),
+        "ids": taken.stored,
+        "merged": taken.merged,
+        "closed_subjects": taken.closed,
+        "ignored": [_why(one) for one in signals if isinstance(one, Ignored)],
+        "quarantined": [_why(one) for one in signals if isinstance(one, Rejected)],
+        "already_stored": taken.known,
+        **({"items": items} if dry_run else {}),
+    }
+
+
+def _why(signal: Ignored | Rejected) -> dict[str, str]:
+    return asdict(signal)
+
+
+def _shown(item: Any) -> dict[str, object]:
+    names = ("id", "source", "thread_id", "kind", "priority", "marker", "dedup_key", "agent", "author")
+    more = ("content_summary", "url", "event_key", "state", "merged_into", "resubmission_count")
+    return {name: getattr(item, name) for name in (*names, *more)}
+
+
+def _print(report: dict[str, Any], *, dry_run: bool) -> None:
+    verb = "Would store" if dry_run else "Stored"
+    output.words(
+        f"{verb} {report['stored']}, merged {report['merged']}, ignored {len(report['ignored'])}, "
+        f"set aside {len(report['quarantined'])}, known {report['already_stored']}."
+    )
+    for one in report["quarantined"]:
+        output.words(f"  set aside: {one['reason']}")
+    columns = ("kind", "priority", "marker", "agent", "thread_id", "content_summary")
+    if dry_run:
+        output.table(columns, [[item[name] for name in columns] for item in report["items"]], empty="")

@@ -1,0 +1,47 @@
+"""`lint-reply`: what the bot would read in a reply, for agent authors."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot import wording
+from bot.cli import output
+from bot.cli.common import AsJson
+from bot.engine.letters import hint_words
+from bot.protocol.interpret import Interpretation, interpret
+from bot.protocol.reading import read
+
+
+def lint_reply(
+    file: Annotated[str, typer.Argument(help="The text of one message; - is stdin.")] = "-",
+    open_jobs: Annotated[list[str] | None, typer.Option("--open", help="A pending job; repeat it.")] = None,
+    thread: Annotated[str, typer.Option(help="The job in whose thread the message stands.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show what the bot would do with one message; always ends with 0."""
+    text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    meant = _interpreted(text.rstrip("\n"), open_jobs or [], thread)
+    hint = hint_words(wording.load(), meant.hint) if meant.hint else None
+    if as_json:
+        verbs = [{"verb": one.verb, "job_id": one.job_id, "text": one.text} for one in meant.actions]
+        output.data({"verbs": verbs, "hint": hint})
+        return
+    rows = [(one.verb, one.job_id, one.text) for one in meant.actions]
+    output.table(("verb", "job", "text"), rows, empty="Nothing would be recorded.")
+    if hint:
+        output.words(hint)
+
+
+def _interpreted(text: str, open_jobs: list[str], thread: str) -> Interpretation:
+    """Read a text as if every named job were pending, and its author permitted."""
+    jobs = {one.casefold(): one for one in [*open_jobs, *([thread] if thread else [])]}
+    here = [thread] if thread else []
+    return interpret(
+        read(text),
+        known=lambda typed: jobs.get(typed.casefold()),
+        open_here=here,
+        open_ids=list(jobs.values()),
+        thread_pending=bool(thread),
+    )

@@ -1,0 +1,94 @@
+"""`sidechat add|list|remove`."""
+
+from typing import Annotated
+
+import typer
+
+from bot.cli import output
+from bot.cli.common import AsJson, with_store
+from bot.config import Config
+from bot.engine import registry
+from bot.engine.deps import Deps
+from bot.engine.links import place_of
+from state import sidechats
+from state.rows import Sidechat
+
+app = typer.Typer(no_args_is_help=True, help="Register the places in which agents work.")
+
+Name = Annotated[str, typer.Argument(help="For example: '646 tasks'; its first word is the agent.")]
+
+
+@app.command("add")
+def add(
+    name: Name,
+    channel: Annotated[str, typer.Option(help="Channel id (C…), or the permalink of a thread's message.")],
+    agent: Annotated[str, typer.Option(help="Default: the first word of the name.")] = "",
+    label: Annotated[str, typer.Option(help="How digests call the place. Default: '<agent> main chat'.")] = "",
+    member: Annotated[list[str] | None, typer.Option(help="Slack user or bot id of the agent; repeat it.")] = None,
+    escalate_to: Annotated[str, typer.Option(help="User, user group or channel id. Default: the global target.")] = "",
+    time_zone: Annotated[str, typer.Option(help="IANA name.")] = "UTC",
+    as_json: AsJson = False,
+) -> None:
+    """Register a sidechat, or change the one of that name."""
+    place, thread = place_of(channel)
+    wanted = registry.Registration(
+        name=name,
+        channel=place,
+        thread=thread,
+        agent=agent,
+        label=label,
+        members=tuple(member or ()),
+        escalate_to=escalate_to,
+        time_zone=time_zone,
+    )
+
+    async def work(deps: Deps, _config: Config) -> Sidechat:
+        return await deps.store.write(lambda connection: registry.register(deps, connection, wanted))
+
+    stored = with_store(work)
+    if as_json:
+        output.data(_shown(stored))
+    else:
+        output.words(f"Registered {stored.name} for the agent {stored.agent} in {stored.channel}.")
+
+
+@app.command("list")
+def list_all(as_json: AsJson = False) -> None:
+    """List the registered sidechats."""
+
+    async def work(deps: Deps, _config: Config) -> list[Sidechat]:
+        return await deps.store.read(sidechats.everyone)
+
+    found = with_store(work)
+    if as_json:
+        output.data([_shown(one) for one in found])
+        return
+    columns = ("name", "agent", "channel", "thread", "escalate_to", "broken")
+    rows = [[getattr(one, name) for name in columns] for one in found]
+    output.table(columns, rows, empty="None yet: digestbot sidechat add NAME --channel C…")
+
+
+@app.command("remove")
+def remove(
+    name: Name,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel its open jobs.")] = False,
+    reroute: Annotated[str, typer.Option(help="Move its open jobs to this sidechat.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Unregister a sidechat; its open jobs are cancelled or moved, never left behind."""
+
+    async def work(deps: Deps, _config: Config) -> int:
+        return await deps.store.write(
+            lambda connection: registry.unregister(deps, connection, name, cancel=cancel, reroute=reroute)
+        )
+
+    count = with_store(work)
+    if as_json:
+        output.data({"name": name, "open_jobs": count})
+    else:
+        output.words(f"Unregistered {name}; {count} open jobs {'moved' if reroute else 'cancelled'}.")
+
+
+def _shown(one: Sidechat) -> dict[str, object]:
+    names = ("name", "agent", "label", "channel", "thread", "members", "escalate_to", "time_zone", "broken")
+    return {name: getattr(one, name) or None for name in names}

@@ -1,0 +1,79 @@
+"""Gaps: what was said while nobody listened is read back from Slack's own record (SPEC §10 promise 3)."""
+
+from datetime import datetime
+from typing import Final
+
+from bot.engine import reading_back
+from bot.engine.deps import Deps
+from bot.engine.harvester import hear
+from bot.errors import SlackError
+from bot.protocol.verbs import Status
+from state import gaps, jobs, records, sidechats
+from state.rows import Followup
+
+ALIVE: Final = "alive"  # mark: when this store was last tended
+
+
+async def missed(deps: Deps, began: datetime | None, ended: datetime, reason: str) -> None:
+    """Write down a gap; one before the start began when this store was last tended."""
+    known = await deps.store.read(lambda connection: records.marked(connection, ALIVE))
+    start = began or (known[1] if known else ended)
+    await deps.store.write(lambda connection: gaps.add(connection, start, ended, reason))
+    deps.bells.gaps.set()
+
+
+async def tend(deps: Deps) -> int:
+    """Read back what the unread gaps may hide, and note that somebody is here; return the messages read."""
+    now = deps.clock.now()
+    await deps.store.write(lambda connection: records.mark(connection, ALIVE, "", now))
+    unread = await deps.store.read(gaps.unread)
+    if not unread:
+        return 0
+    since = min(gap.began_at for gap in unread) - reading_back.OVERLAP
+    count = await catch_up(deps, since)
+    await deps.store.write(lambda connection: gaps.read(connection, [gap.seq for gap in unread], deps.clock.now()))
+    deps.log.info("gaps.read_back", gaps=len(unread), messages=count)
+    return count
+
+
+async def catch_up(deps: Deps, since: datetime) -> int:
+    """Read the threads of open jobs, the next to run out first, and the sidechats' own channels.
+
+    Raises:
+        SlackError: something cannot be read; the gap stays unread and is tried again.
+    """
+    open_jobs = await deps.store.read(jobs.open_jobs)
+    count = 0
+    for job in sorted(open_jobs, key=_urgency):
+        count += await _thread(deps, job)
+    for channel in await _channels(deps, open_jobs):
+        for message in await deps.messenger.channel(channel, since):
+            await hear(deps, message)
+            count += 1
+    return count
+
+
+async def _thread(deps: Deps, job: Followup) -> int:
+    """Read one job's places; one that is gone for good hides nothing that could be read."""
+    try:
+        return await reading_back.thread_of(deps, job.job_id)
+    except SlackError as error:
+        if error.reason in _GONE:
+            deps.log.info("thread.gone", job=job.job_id, reason=error.reason)
+            return 0
+        raise
+
+
+_GONE: Final = frozenset({"thread_not_found", "message_not_found", "channel_not_found", "not_in_channel"})
+
+
+def _urgency(job: Followup) -> tuple[bool, datetime]:
+    """Order by what would do harm first: pending jobs by their deadline."""
+    return job.status is not Status.PENDING, job.due_at or job.sent_at
+
+
+async def _channels(deps: Deps, open_jobs: list[Followup]) -> list[str]:
+    """Return the channels in which somebody may have answered outside the threads."""
+    concerned = {job.channel for job in open_jobs}
+    known = await deps.store.read(sidechats.everyone)
+    return sorted({one.channel for one in known if one.channel in concerned and not one.broken and not one.thread})

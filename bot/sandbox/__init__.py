@@ -1,4 +1,4 @@
-"""A local Slack workspace: Web API, Socket Mode, events, interactivity, scripted agents, faults on demand (SPEC U7).
+"""A local Slack workspace: Web API, Socket Mode, events, interactivity, page, scripted agents, faults (SPEC U7).
 
 It plays Slack, so it knows nothing of the program that talks to it. It keeps Slack's limits (sizes, rates, placement
 rules, retry schedules) and misbehaves when told to, in the ways that Slack is known to misbehave.

@@ -159,6 +159,17 @@ async def test_a_thread_whose_message_is_deleted_closes(page, sandbox):
     await expect(page.get_by_role("complementary", name="Thread")).to_have_count(0)
 
 
+async def test_a_deleted_message_leaves_its_thread(page, sandbox):
+    """What had replies stays as an empty place without an author, so that they can still be read."""
+    said = await sandbox.do("act/post", user="robin", channel="646-tasks", text="never mind")
+    await sandbox.do("act/post", user="alex", channel="646-tasks", text="too late", thread_ts=said["ts"])
+    await sandbox.do("act/delete", channel="646-tasks", ts=said["ts"])
+    left = page.get_by_role("main").get_by_role("listitem").filter(has_text="This message was deleted.")
+    await expect(left).not_to_contain_text("robin")
+    await left.get_by_role("link", name="1 reply").click()
+    await expect(page.get_by_role("complementary", name="Thread")).to_contain_text("too late")
+
+
 async def test_channels_are_joined_and_archived(page, sandbox):
     """Who is no member reads and may join; nobody writes in an archived channel."""
     await sandbox.do("channels/create", name="quiet", members=["robin"])

@@ -13,6 +13,7 @@ import { clock, dayName, isSameDay } from './time.js';
 import { hasUnreadReplies } from './unread.js';
 
 const COMPACT_SECONDS = 300;
+const NOBODY = { name: '–', key: '', isBot: false };
 
 // `place` is {channel, inThread, dismiss}; `previous` is the message above it, which decides what need not be repeated.
 export function messageItem(message, previous, place) {
@@ -23,7 +24,7 @@ export function messageItem(message, previous, place) {
   return el('li', { class: kind.filter(Boolean).join(' '), tabindex: '-1', data: { ts: message.ts } },
     newDay && !place.inThread && el('p', { class: 'day' }, el('span', {}, dayName(message.ts))),
     el('div', { class: 'message' },
-      avatar(who),
+      avatar(message.subtype === 'tombstone' ? NOBODY : who),
       el('div', { class: 'message-main' }, head(message, who), told(message, place), body(message, place), foot(message, place)),
       toolbar(message, place)));
 }
@@ -36,7 +37,8 @@ export function summary(message) {
 
 function head(message, who) {
   return el('p', { class: 'head' },
-    el('strong', { class: 'author' }, who.name),
+    // Whose a deleted message was is gone with it.
+    message.subtype !== 'tombstone' && el('strong', { class: 'author' }, who.name),
     who.isBot && el('span', { class: 'badge' }, 'bot'),
     clock(message.ts),
     message.edited && el('span', { class: 'muted edited' }, '(edited)'));

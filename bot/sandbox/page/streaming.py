@@ -24,6 +24,9 @@ class Streams:
     heartbeat: float = HEARTBEAT_SECONDS
     _queues: list[_Queue] = field(default_factory=list)
 
+    def __len__(self) -> int:
+        return len(self._queues)
+
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Serve one tab until it goes, falls behind, or the sandbox stops."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})

@@ -1,8 +1,11 @@
 """What a person sees of the workspace as it changes, and does with messages."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import expect
 from support.browser import tab
+from support.sandboxes import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -139,6 +142,27 @@ async def test_what_was_missed_is_read_again(page, sandbox):
     await sandbox.do("act/post", user="robin", channel="646-tasks", text="meanwhile")
     await expect(page.get_by_role("main").get_by_text("meanwhile")).to_be_visible()
     await expect(page.get_by_role("textbox", name="Message #646-tasks")).to_have_value("half a sent")
+
+
+async def test_a_read_overtakes_nothing(page, sandbox):
+    """A message that arrives while its channel is being read is not wiped away by the answer from before it."""
+    arrival = (
+        "new Promise(heard => { const s = new EventSource('/page/stream'); s.onmessage = () => heard(s.close()) })"
+    )
+
+    async def late(route):
+        answer = await route.fetch()
+        waiting = asyncio.ensure_future(page.evaluate(arrival))
+        await eventually(lambda: len(sandbox.page.streams) == 2)
+        await sandbox.do("act/post", user="robin", channel="ops", text="just now")
+        await waiting
+        await route.fulfill(response=answer)
+
+    await sandbox.do("act/post", user="robin", channel="ops", text="long ago")
+    await page.route("**/page/read/messages?channel=*", late)
+    await page.get_by_role("link", name="ops").click()
+    await expect(page.get_by_role("main").get_by_text("long ago")).to_be_visible()
+    await expect(page.get_by_role("main").get_by_text("just now")).to_be_visible()
 
 
 async def test_what_was_begun_waits_in_its_place(page):

@@ -4,6 +4,7 @@ import { act, connect } from './api.js';
 import { on } from './bus.js';
 import { ChannelPane } from './channel.js';
 import { HomePane } from './home.js';
+import { Inbox } from './inbox.js';
 import { drawModal } from './modal.js';
 import { attempt, notice } from './notices.js';
 import { channelAddress, followInPlace, go, here } from './route.js';
@@ -12,6 +13,7 @@ import { loadStanding, loadWorkspace, state } from './state.js';
 import { ThreadPane } from './thread.js';
 
 const panes = { main: null, thread: null };
+const inbox = new Inbox(take);
 
 // Reads everything again, after the stream was interrupted too; what is being typed stays.
 async function renew() {
@@ -91,9 +93,15 @@ function nameTheTab(pane) {
   document.title = `${pane.title?.() ?? pane.app.name} · Sandbox workspace`;
 }
 
-function hear(frame) {
-  if (frame.type === 'workspace' || isNews(frame)) attempt(loadWorkspace).then(() => apply(frame));
-  else apply(frame);
+function take(frame) {
+  if (frame.type !== 'workspace' && !isNews(frame)) {
+    apply(frame);
+    return;
+  }
+  inbox.during(() => attempt(async () => {
+    await loadWorkspace();
+    apply(frame);
+  }));
 }
 
 function apply(frame) {
@@ -129,6 +137,10 @@ function workspaceChanged() {
   drawSide();
 }
 
+function reading(work) {
+  return inbox.during(() => attempt(work));
+}
+
 function linkState(words) {
   document.getElementById('link-state').textContent = words;
 }
@@ -136,12 +148,12 @@ function linkState(words) {
 function start() {
   on('connected', () => {
     linkState('');
-    attempt(renew);
+    reading(renew);
   });
   on('disconnected', () => linkState('Connection lost. Trying again…'));
-  on('frame', hear);
-  on('place', () => attempt(show));
-  on('acting', () => attempt(restart));
+  on('frame', (frame) => inbox.hear(frame));
+  on('place', () => reading(show));
+  on('acting', () => reading(restart));
   on('workspace', workspaceChanged);
   on('views', drawModal);
   document.addEventListener('visibilitychange', () => {

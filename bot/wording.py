@@ -76,7 +76,7 @@ def load() -> Wording:
         finalize=_escaped,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - Slack is not HTML; `finalize` escapes what Slack needs  # nosec
+        autoescape=False,  # Slack is not HTML; `finalize` escapes what Slack needs
     )
     wording = Wording(environment)
     try:

@@ -1,9 +1,10 @@
-"""A real browser for tests of pages; they skip visibly where no Chromium is installed.
+"""A real browser for tests of pages; they skip visibly where no Chromium is installed, and fail where one is required.
 
 `browser` is a fixture for one test. Where many tests run in one event loop they can share one `running_browser()`: its
 driver takes longer to start than most tests to run.
 """
 
+import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,10 +29,11 @@ def chromium() -> str | None:
 
 @asynccontextmanager
 async def running_browser() -> AsyncIterator[Browser]:
-    """Start Chromium, or skip the test that asked for it."""
+    """Start Chromium, or skip the test that asked for it; CI sets DIGESTBOT_REQUIRE_BROWSER, and it fails instead."""
     path = chromium()
     if path is None:
-        pytest.skip("no Chromium: install Debian's package `chromium` to run browser tests")
+        without = pytest.fail if os.environ.get("DIGESTBOT_REQUIRE_BROWSER") else pytest.skip  # noqa: TID251
+        without("no Chromium: install Debian's package `chromium` to run browser tests")
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=path, headless=True, args=list(ARGS))
         yield running

@@ -29,7 +29,8 @@ BUFFER_NAME: Final = "buffer.jsonl"
 
 SECRETS: Final = ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "GITHUB_WEBHOOK_SECRET")
 PLACES: Final = ("DIGESTBOT_CONFIG", "DIGESTBOT_HOME", "DIGESTBOT_DATABASE", "SLACK_API_URL")
-VARIABLES: Final = (*PLACES, *SECRETS, *(f"{name}_FILE" for name in SECRETS))
+LISTS: Final = ("DIGESTBOT_HTTP_TOKENS",)  # secrets of several lines; see tokens.py
+VARIABLES: Final = (*PLACES, *SECRETS, *LISTS, *(f"{name}_FILE" for name in (*SECRETS, *LISTS)))
 
 IN_PACKAGE: Final = "lies in the program's own folder, which an update replaces"
 
@@ -73,13 +74,18 @@ class Environment:
             self.fault("DIGESTBOT_HOME", f"{home} is no folder")
         return home
 
-    def secret(self, name: str) -> SecretStr | None:
-        """Return a secret from its variable, or from the file that `…_FILE` names."""
+    def text(self, name: str) -> str:
+        """Return what a variable says, or the file that `…_FILE` names."""
         value, file = self.get(name), self.get(f"{name}_FILE")
         if value and file:
             self.fault(name, f"{name}_FILE is set too; keep one of them")
         elif file:
             value = self._read(f"{name}_FILE", self.path(file))
+        return value
+
+    def secret(self, name: str) -> SecretStr | None:
+        """Return a secret of one line."""
+        value = self.text(name)
         prefix, meaning = _SWAPPED.get(name, ("", ""))
         if prefix and value.startswith(prefix):
             self.fault(name, f"holds {meaning}")

@@ -23,6 +23,7 @@ from bot.config.environment import (
 )
 from bot.config.faults import Fault, FaultyConfigError, faults_of
 from bot.config.schema import DAY, HOUR, FileTable
+from bot.config.tokens import Token, tokens_of
 from bot.engine.registry import Registration
 from bot.engine.settings import Settings
 from bot.errors import NotAllowedError
@@ -51,6 +52,7 @@ class Http:
     host: str
     port: int  # 0: any free port
     public: bool
+    wanted: bool  # the file has a table [http], or Slack sends by HTTP; else nothing listens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,7 @@ class Config:
     github: Agents
     github_webhook_secret: SecretStr | None
     http: Http
+    tokens: tuple[Token, ...]  # who may come to the HTTP face, as what; none: nobody
     log: Log
     operators: tuple[str, ...]  # ids of users and user groups; empty: nobody is one
     sidechats: tuple[Registration, ...]
@@ -87,6 +90,7 @@ class Config:
             self.slack.app_token,
             self.slack.signing_secret,
             self.github_webhook_secret,
+            *(token.secret for token in self.tokens),
             *secret_parts(self.database_url),
         )
         return tuple(secret for secret in held if secret is not None)
@@ -146,6 +150,7 @@ class _Surroundings:
     home: Path
     database_url: str
     secrets: Mapping[str, SecretStr | None]
+    tokens: tuple[Token, ...]
     api_url: str
 
 
@@ -156,6 +161,7 @@ def _surroundings(environment: Environment) -> _Surroundings:
         home=home,
         database_url=environment.database_url(home),
         secrets={name: environment.secret(name) for name in SECRETS},
+        tokens=tokens_of(environment),
         api_url=environment.slack_api_url(),
     )
 
@@ -219,7 +225,8 @@ def _config(surroundings: _Surroundings, file: Path | None, table: FileTable, bu
         ),
         github=_agents(table),
         github_webhook_secret=secrets["GITHUB_WEBHOOK_SECRET"],
-        http=Http(**table.http.model_dump()),
+        http=Http(**table.http.model_dump(), wanted="http" in table.model_fields_set or table.slack.mode == "http"),
+        tokens=surroundings.tokens,
         log=Log(**table.log.model_dump()),
         operators=tuple(table.operators),
         sidechats=tuple(sidechat.registration() for sidechat in table.sidechats),

@@ -23,7 +23,7 @@ FILES = st.dictionaries(st.sampled_from([*FileTable.model_fields, "token"]), VAL
 NOWHERE = _Surroundings(
     home=Path("/nowhere"), database_url="sqlite+aiosqlite:////nowhere/x.db", secrets=dict.fromkeys(
         ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "GITHUB_WEBHOOK_SECRET")
-    ), api_url="https://slack.com/api/",
+    ), tokens=(), api_url="https://slack.com/api/",
 )  # fmt: skip
 
 

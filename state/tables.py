@@ -59,6 +59,7 @@ items = sa.Table(
     _text("event_key"),
     sa.Column("ttl_hours", sa.Float, nullable=False),
     _at("expires_at", nullable=False),
+    sa.Column("held_seconds", sa.Float, nullable=False, server_default=sa.text("0")),  # of holds, given back so far
     _text("kind"),
     _text("author"),
     _text("url"),
@@ -68,6 +69,8 @@ items = sa.Table(
     sa.Column("rank", sa.Float, nullable=False),
     _count("resubmission_count"),
     _count("participants", 1),
+    _text("voices", "[]"),  # JSON list: the distinct authors that a burst's keeper stands for; empty: its own
+    _at("burst_at"),  # the burst's last merge; none for an item that is no burst's keeper
     _text("merged_into"),
     _text("job_id"),
     sa.Column("digest", _Key, sa.ForeignKey("digests.seq")),  # set while reserved, and afterwards
@@ -168,13 +171,15 @@ sources = sa.Table(
     "sources",
     metadata,
     sa.Column("name", sa.Text, primary_key=True),
-    _text("cursor", "{}"),  # JSON, the source's own
+    _text("cursor"),  # the source's own words; empty: never read
     _text("breaker", "closed"),  # closed, open, half-open
     _count("failures"),
     _text("error"),
     _at("failed_at"),
     _at("retry_at"),
     _at("succeeded_at"),
+    _text("holder"),  # the process that reads it now: only one does at a time
+    _at("held_until"),
 )
 
 quarantine = sa.Table(
@@ -207,10 +212,29 @@ sidechats = sa.Table(
     _text("members", "[]"),  # JSON list: user and bot ids of the agent
     _text("escalate_to"),
     _text("time_zone"),
+    _text("quiet_hours"),  # `22:00-07:00`, several with commas; wall time in `time_zone`
+    _at("quiet_since"),  # since when these quiet hours are in force
+    _at("muted_at"),
+    _at("muted_until"),  # none while `muted_at` is set: until somebody unmutes
+    _flag("catch_up"),  # a hold has ended, and what waited goes out as one digest
     _text("broken"),  # reason, or empty
     _at("broken_at"),
     _at("created_at", nullable=False),
     sa.UniqueConstraint("channel", "thread"),
+)
+
+holds = sa.Table(
+    "holds",  # when deliveries to a sidechat were held: deadlines and times to live are given that much longer
+    metadata,
+    _key(),
+    _text("sidechat"),
+    _text("scope"),  # `any` reason, or `hard`: one that urgent digests do not pass either
+    _text("reason"),  # the one it began with
+    _at("began_at", nullable=False),
+    _at("until"),  # when it ends as things stand; none: when somebody ends it
+    _at("ended_at"),
+    sa.Index("ix_holds_sidechat", "sidechat", "scope", "began_at"),
+    sa.Index("ix_holds_ended", "ended_at"),
 )
 
 digests = sa.Table(
@@ -401,6 +425,20 @@ audit = sa.Table(
     _at("at", nullable=False),
     sa.Index("ix_audit_subject", "subject"),
     sa.Index("ix_audit_at", "at"),
+)
+
+requests = sa.Table(
+    "requests",  # those that named an idempotency key: done once, answered alike
+    metadata,
+    _key(),
+    _text("sender"),
+    _text("key"),
+    _count("part"),  # of a request that is done in several transactions
+    sa.Column("fingerprint", sa.LargeBinary(32), nullable=False),
+    _text("answer"),  # JSON
+    _at("at", nullable=False),
+    sa.UniqueConstraint("sender", "key", "part"),
+    sa.Index("ix_requests_at", "at"),
 )
 
 counters = sa.Table(

@@ -98,6 +98,21 @@ def upgrade() -> None:
         batch_op.create_index("ix_hints_author", ["channel", "thread", "author"], unique=False)
 
     op.create_table(
+        "holds",
+        sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("sidechat", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("scope", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("reason", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("began_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("seq", name=op.f("pk_holds")),
+    )
+    with op.batch_alter_table("holds", schema=None) as batch_op:
+        batch_op.create_index("ix_holds_ended", ["ended_at"], unique=False)
+        batch_op.create_index("ix_holds_sidechat", ["sidechat", "scope", "began_at"], unique=False)
+
+    op.create_table(
         "marks",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("value", sa.Text(), server_default=sa.text("('')"), nullable=False),
@@ -172,6 +187,21 @@ def upgrade() -> None:
         batch_op.create_index("ix_replies_job", ["job_id"], unique=False)
 
     op.create_table(
+        "requests",
+        sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("sender", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("key", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("part", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("fingerprint", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("answer", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("seq", name=op.f("pk_requests")),
+        sa.UniqueConstraint("sender", "key", "part", name=op.f("uq_requests_sender_key_part")),
+    )
+    with op.batch_alter_table("requests", schema=None) as batch_op:
+        batch_op.create_index("ix_requests_at", ["at"], unique=False)
+
+    op.create_table(
         "sidechats",
         sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("name", sa.Text(), server_default=sa.text("('')"), nullable=False),
@@ -185,6 +215,11 @@ def upgrade() -> None:
         sa.Column("members", sa.Text(), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("escalate_to", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("time_zone", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("quiet_hours", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("quiet_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("muted_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("muted_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("catch_up", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("broken", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("broken_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -196,13 +231,15 @@ def upgrade() -> None:
     op.create_table(
         "sources",
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("cursor", sa.Text(), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("cursor", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("breaker", sa.Text(), server_default=sa.text("'closed'"), nullable=False),
         sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("error", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("succeeded_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("holder", sa.Text(), server_default=sa.text("('')"), nullable=False),
+        sa.Column("held_until", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_sources")),
     )
     op.create_table(
@@ -297,6 +334,7 @@ def upgrade() -> None:
         sa.Column("event_key", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("ttl_hours", sa.Float(), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("held_seconds", sa.Float(), server_default=sa.text("0"), nullable=False),
         sa.Column("kind", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("author", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("url", sa.Text(), server_default=sa.text("('')"), nullable=False),
@@ -306,6 +344,8 @@ def upgrade() -> None:
         sa.Column("rank", sa.Float(), nullable=False),
         sa.Column("resubmission_count", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("participants", sa.Integer(), server_default=sa.text("1"), nullable=False),
+        sa.Column("voices", sa.Text(), server_default=sa.text("'[]'"), nullable=False),
+        sa.Column("burst_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("merged_into", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("job_id", sa.Text(), server_default=sa.text("('')"), nullable=False),
         sa.Column("digest", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),

@@ -9,6 +9,7 @@
     ├── StoreError            the database refused
     │   ├── StoreUnavailableError   try again later: locked, full, unreachable
     │   └── SchemaNewerError        this program is older than the database: do not touch it
+    ├── SourceError           a source cannot be read now; `wait` seconds are what it asked for
     └── SlackError            a Slack call failed; see its subclasses
         ├── SlackRateLimitedError   wait `retry_after` seconds, then the same call may succeed
         ├── SlackRefusedError       Slack said no and means it: the same call will fail again
@@ -72,6 +73,21 @@ class StoreUnavailableError(StoreError):
 
 class SchemaNewerError(StoreError):
     code = "schema_newer"
+
+
+class SourceError(DigestbotError):
+    """A source of items cannot be read.
+
+    Args:
+        message: What happened, for the log, the status and the digest file; no secret is in it.
+        wait: How many seconds the source asked us to stay away.
+    """
+
+    code = "source"
+
+    def __init__(self, message: str, *, hint: str = "", wait: float = 0.0) -> None:
+        super().__init__(message, hint=hint)
+        self.wait = wait
 
 
 class SlackError(DigestbotError):

@@ -229,8 +229,13 @@ def reserve(connection: sa.Connection, ids: Iterable[str], digest: int, job_id: 
 
 def of_digest(connection: sa.Connection, digest: int) -> list[Item]:
     """Return the members of a digest, in the order of their rank."""
-    query = sa.select(*_COLUMNS).where(items.c.digest == digest, items.c.state != _MERGED)
-    return [item_of(row) for row in connection.execute(query.order_by(items.c.rank.desc(), items.c.id))]
+    return [item_of(row) for row in _OF_DIGEST.rows(connection, digest=digest)]
+
+
+def tracked(connection: sa.Connection, source: str, thread_id: str) -> bool:
+    """Whether the buffer holds an active item of a thread: what is said there is a reply to us (B3)."""
+    query = sa.select(items.c.seq).where(LIVE, items.c.source == source, items.c.thread_id == thread_id)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def live_of_thread(connection: sa.Connection, source: str, thread_id: str) -> list[Item]:

@@ -45,11 +45,16 @@ async def take(deps: Deps, signals: Sequence[Signal], *, source: str) -> Taken:
     for chunk in _chunks(signals):
         deps.probe("intake.before_commit")
         _add(total, await deps.store.write(lambda connection, chunk=chunk: store(deps, connection, chunk, source)))  # type: ignore[misc]
-    if total.urgent:
-        deps.bells.items.set()
-    if total.closed:
-        deps.bells.outbox.set()
+    ring(deps, total)
     return total
+
+
+def ring(deps: Deps, taken: Taken) -> None:
+    """After the commit, wake whoever need not wait for the next beat."""
+    if taken.urgent:
+        deps.bells.items.set()
+    if taken.closed:
+        deps.bells.outbox.set()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,31 @@
 from datetime import datetime
 from typing import Protocol
 
+from bot.buffer.items import Signal
 from bot.engine.messages import Author, Card, Message, Post, Posted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What one look at a source found; its signals and its cursor are stored together, or neither is."""
+
+    signals: tuple[Signal, ...]  # at most about fifty: a page is one transaction
+    cursor: str  # how far the source has been read: its own words, given back at the next look
+    more: bool = False  # there is more to fetch at once
+    fault: str = ""  # what went wrong without stopping it, for the log and the status
+
+
+class Source(Protocol):
+    """Where items come from by being asked (SPEC §3): one module that yields signals."""
+
+    @property
+    def name(self) -> str:
+        """The name under which its cursor and its health are kept: `github`, `email:inbox`."""
+        ...
+
+    async def fetch(self, cursor: str) -> Page:
+        """Return what came after the cursor, which is empty at first; any exception is a failure of this source."""
+        ...
 
 
 class Messenger(Protocol):

@@ -25,7 +25,7 @@ async def publish(deps: Deps) -> bool:
     Raises:
         OSError: a file cannot be written; the next beat tries again, and nothing is lost.
     """
-    newest = await deps.store.read(items.newest_change)
+    newest = await deps.store.read(_newest)
     known = await deps.store.read(lambda connection: records.marked(connection, _MARK))
     path = deps.settings.buffer_path
     if known is not None and known[0] == newest and path.exists():
@@ -33,6 +33,11 @@ async def publish(deps: Deps) -> bool:
     await deps.store.read(lambda connection: _write_all(deps, connection, path))
     await deps.store.write(lambda connection: records.mark(connection, _MARK, newest, deps.clock.now()))
     return True
+
+
+def _newest(connection: sa.Connection) -> str:
+    """Return a word that is another whenever the files would be: the items, or the sources that fail, have changed."""
+    return " ".join((items.newest_change(connection), *views.failed_sources(connection)))
 
 
 def _write_all(deps: Deps, connection: sa.Connection, path: Path) -> None:

@@ -11,7 +11,7 @@ from bot.buffer.items import Item
 from bot.buffer.score import order, rank, score
 from bot.engine.settings import Settings
 from bot.protocol import health
-from state import items, jobs, limits, records
+from state import items, jobs, limits, records, sources
 from state.rows import Followup
 
 TIERS = (2, 1, 0)
@@ -33,7 +33,26 @@ def status(connection: sa.Connection, now: datetime) -> dict[str, object]:
         "late_replies": counted.get("late_replies", 0),
         "quarantined": records.quarantined(connection),
         "window_days": health.WINDOW.days,
+        "sources": [_source(one) for one in sources.everything(connection)],
     }
+
+
+def _source(one: sources.Source) -> dict[str, object]:
+    """Return how a source fares: its breaker, and what went wrong last (B15)."""
+    return {
+        "name": one.name,
+        "breaker": one.breaker,
+        "failures": one.failures,
+        "error": one.error or None,
+        "failed_at": _iso(one.failed_at),
+        "retry_at": _iso(one.retry_at),
+        "succeeded_at": _iso(one.succeeded_at),
+    }
+
+
+def failed_sources(connection: sa.Connection) -> tuple[str, ...]:
+    """Return the sources that could not be read, each with its reason, as the digest file names them (B11)."""
+    return tuple(f"{one.name}: {one.error}" for one in sources.everything(connection) if one.error)
 
 
 def job(connection: sa.Connection, one: Followup) -> dict[str, object]:
@@ -84,6 +103,7 @@ def buffer(connection: sa.Connection, settings: Settings, now: datetime) -> str:
                 acted=acted,
                 expired=by_state.get("expired", 0),
             ),
+            failed=failed_sources(connection),
         )
     )
 

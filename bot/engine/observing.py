@@ -1,0 +1,143 @@
+"""The observe beat: every source is asked for what is new (SPEC B4, B14, B15). It writes to the buffer only.
+
+Sources fail alone. A page is one transaction: its signals and the cursor that passes them, so that whatever dies at
+whatever moment, the next look begins where the last commit ended. Of several replicas one reads a source at a time.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.buffer.breaker import CLOSED
+from bot.engine import intake
+from bot.engine.deps import Deps
+from bot.engine.ports import Page, Source
+from bot.errors import DigestbotError, SourceError, StoreError
+from state import items, records, sources
+from state.sources import Source as Known
+
+FETCH_SECONDS: Final = 120.0  # for one page; a source that takes longer has failed
+HOLD: Final = timedelta(seconds=FETCH_SECONDS + 30)  # how long a reader that died keeps others away
+PAGES_MAX: Final = 20  # of one source in a beat; the rest comes with the next
+ERROR_MAX: Final = 300  # characters
+LOOK_SECONDS: Final = 10.0
+
+Tracks = Callable[[str, str], bool]
+
+
+async def observe(deps: Deps, asked: Sequence[Source], *, holder: str) -> int:
+    """Ask every source that may be asked now; return how many items are new.
+
+    Args:
+        deps: What every use case is given.
+        asked: The sources.
+        holder: This process among those that share the store.
+
+    Raises:
+        StoreError: The store cannot be written: nobody's cursor has moved, and nothing was counted against a source.
+    """
+    outcomes = await asyncio.gather(*(_read(deps, one, holder) for one in asked), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return sum(outcome for outcome in outcomes if isinstance(outcome, int))
+
+
+def tracks(deps: Deps) -> Tracks:
+    """Return what says whether a thread is tracked, for readers in a worker thread: the loop must be free to look."""
+    loop = asyncio.get_running_loop()
+
+    def tracked(source: str, thread_id: str) -> bool:
+        looking = deps.store.read(lambda connection: items.tracked(connection, source, thread_id))
+        return asyncio.run_coroutine_threadsafe(looking, loop).result(LOOK_SECONDS)
+
+    return tracked
+
+
+async def _read(deps: Deps, source: Source, holder: str) -> int:
+    """Read one source to its end; its failure is its own."""
+    known = await deps.store.write(lambda connection: _claim(deps, connection, source.name, holder))
+    if known is None:
+        return 0
+    try:
+        return await _pages(deps, source, known.cursor, holder)
+    except StoreError:
+        raise  # ours, not the source's
+    except Exception as error:  # noqa: BLE001 - whatever a source does wrong, the others go on
+        await _failed(deps, source.name, error, holder)
+        return 0
+
+
+async def _pages(deps: Deps, source: Source, cursor: str, holder: str) -> int:
+    fresh = 0
+    for _ in range(PAGES_MAX):
+        async with asyncio.timeout(FETCH_SECONDS):
+            page = await source.fetch(cursor)
+        deps.probe("observe.before_commit")
+        taken = await deps.store.write(
+            lambda connection, page=page: _store(deps, connection, source.name, page, holder),  # type: ignore[misc]
+            background=True,
+        )
+        if taken is None:
+            return fresh  # we were away for so long that another process reads it now
+        intake.ring(deps, taken)
+        fresh, cursor = fresh + len(taken.stored), page.cursor
+        if page.fault:
+            deps.log.warning("source.stumbled", source=source.name, error=page.fault)
+        if not page.more:
+            break
+    return fresh
+
+
+def _claim(deps: Deps, connection: sa.Connection, name: str, holder: str) -> Known | None:
+    """Take a source for this process; nothing where its breaker is open, or another process reads it."""
+    known, now = sources.take(connection, name), deps.clock.now()
+    if _is_anothers(known, holder) and known.held_until is not None and known.held_until > now:
+        return None
+    if not known.state.allows(now):
+        return None
+    asking = known.state.asking()
+    sources.change(connection, name, {"breaker": asking.condition, "holder": holder, "held_until": now + HOLD})
+    return known
+
+
+def _store(deps: Deps, connection: sa.Connection, name: str, page: Page, holder: str) -> intake.Taken | None:
+    """Store a page: its signals and its cursor, and that the source answers."""
+    known, now = sources.take(connection, name), deps.clock.now()
+    if _is_anothers(known, holder):
+        return None
+    taken = intake.store(deps, connection, page.signals, name)
+    changes: dict[str, object] = {"cursor": page.cursor, "succeeded_at": now, "held_until": now + HOLD}
+    changes |= {"breaker": CLOSED.condition, "failures": CLOSED.failures, "retry_at": CLOSED.retry_at}
+    changes |= {"error": page.fault[:ERROR_MAX], "failed_at": now if page.fault else known.failed_at}
+    sources.change(connection, name, changes if page.more else {**changes, "holder": "", "held_until": None})
+    if page.fault:
+        records.count(connection, f"source_stumbled:{name}")
+    return taken
+
+
+async def _failed(deps: Deps, name: str, error: Exception, holder: str) -> None:
+    """Write down why a source was skipped, and when it may be asked again."""
+    words = (str(error) or type(error).__name__)[:ERROR_MAX]
+    wait = timedelta(seconds=error.wait) if isinstance(error, SourceError) else timedelta()
+    foreseen = isinstance(error, DigestbotError | TimeoutError)
+    deps.log.warning("source.failed", source=name, error=words, exc_info=None if foreseen else error)
+
+    def operation(connection: sa.Connection) -> None:
+        known, now = sources.take(connection, name), deps.clock.now()
+        if _is_anothers(known, holder):
+            return
+        after = known.state.failed(now, wait=wait)
+        changes: dict[str, object] = {"breaker": after.condition, "failures": after.failures}
+        changes |= {"retry_at": after.retry_at, "error": words, "failed_at": now, "holder": "", "held_until": None}
+        sources.change(connection, name, changes)
+        records.count(connection, f"source_failed:{name}")
+
+    await deps.store.write(operation)
+
+
+def _is_anothers(known: Known, holder: str) -> bool:
+    return known.holder not in {"", holder}

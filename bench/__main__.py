@@ -8,10 +8,10 @@ A module that measures has `figures()` and a line in `MODULES`.
 import sys
 from pathlib import Path
 
-from bench import store
+from bench import replies, store, surface
 from bench.report import as_table, write_json
 
-MODULES = (store,)
+MODULES = (store, replies, surface)
 
 
 def main(file: Path) -> None:

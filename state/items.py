@@ -1,18 +1,23 @@
 """Statements on the engagement buffer: items and the log of their transitions."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
+from bot.buffer.bursts import Member
 from bot.buffer.dedup import MatchedBy, Peer, key_hash
 from bot.buffer.items import MARKERS, Item, State
 from bot.buffer.score import rank
 from bot.buffer.states import check
 from bot.protocol.digest import DigestClass
 from bot.protocol.verbs import Marker
-from state.statements import insert, insert_once
+from state.hot import Hot, Row
+from state.statements import insert, update
 from state.tables import cooldowns, counters, digests, items, transitions
 
 _FIELDS = (
@@ -37,6 +42,23 @@ _PEER = [
 ]
 _PEERS = sa.select(*_PEER).outerjoin(digests, digests.c.seq == items.c.digest)
 _MERGED: sa.ColumnElement[str] = sa.literal_column("'merged'")
+_HASH = sa.bindparam("hash", type_=items.c.dedup_hash.type)
+_BY_EVENT = Hot(_PEERS.where(items.c.event_hash == _HASH))
+_BY_KEY = Hot(
+    _PEERS.where(
+        items.c.dedup_hash == _HASH,
+        items.c.timestamp >= sa.bindparam("since", type_=items.c.timestamp.type),
+        items.c.state != _MERGED,
+    )
+)
+_BY_ID = Hot(_PEERS.where(items.c.id == sa.bindparam("id")))
+_KNOWN = Hot(sa.select(items.c.seq).where(items.c.id == sa.bindparam("id")))
+_GET = Hot(sa.select(*_COLUMNS).where(items.c.id == sa.bindparam("id")))
+_OF_DIGEST = Hot(
+    sa.select(*_COLUMNS)
+    .where(items.c.digest == sa.bindparam("digest"), items.c.state != _MERGED)
+    .order_by(items.c.rank.desc(), items.c.id)
+)
 # Literals, not parameters, so that the partial indexes serve the statements.
 WAITING = sa.and_(items.c.state == sa.literal_column("'new'"), items.c.digest.is_(None))
 LIVE = items.c.state.in_([sa.literal_column(f"'{state}'") for state in ("new", "acknowledged", "cooldown")])
@@ -48,8 +70,8 @@ _COOLING = (
 )
 
 
-def item_of(row: sa.Row[Any]) -> Item:
-    values = {name: row._mapping[name] for name in _FIELDS}  # noqa: SLF001
+def item_of(row: Mapping[Any, Any]) -> Item:
+    values = {name: row[name] for name in _FIELDS}
     return Item(**{**values, "state": State(values["state"])})
 
 
@@ -58,14 +80,21 @@ def item_of(row: sa.Row[Any]) -> Item:
 
 def next_number(connection: sa.Connection, prefix: str) -> int:
     """Return the next sequence number of an id prefix and day (SPEC B1)."""
-    name = f"item:{prefix}"
-    insert_once(connection, counters, {"name": name, "value": 0})
-    statement = sa.update(counters).where(counters.c.name == name).values(value=counters.c.value + 1)
-    return int(connection.execute(statement.returning(counters.c.value)).scalar_one())
+    row = _next_number(connection.dialect.name).first(connection, name=f"item:{prefix}")
+    assert row is not None  # it is inserted or updated, and returned
+    return int(row["value"])
+
+
+@lru_cache
+def _next_number(dialect: str) -> Hot:
+    made = (postgresql if dialect == "postgresql" else sqlite).insert(counters)
+    made = made.values(name=sa.bindparam("name"), value=sa.literal_column("1"))
+    raised = {"value": counters.c.value + sa.literal_column("1")}
+    return Hot(made.on_conflict_do_update(index_elements=["name"], set_=raised), returning=(counters.c.value,))
 
 
 def known(connection: sa.Connection, item_id: str) -> bool:
-    return connection.execute(sa.select(items.c.seq).where(items.c.id == item_id)).first() is not None
+    return _KNOWN.first(connection, id=item_id) is not None
 
 
 def add(connection: sa.Connection, item: Item, *, decay: float, held: timedelta = timedelta()) -> None:
@@ -89,41 +118,37 @@ def peers(connection: sa.Connection, item: Item, since: datetime) -> list[Peer]:
     """Return the stored items that an arrival matches; a merged one is given as its keeper."""
     found: dict[str, Peer] = {}
     if item.event_key:
-        rows = connection.execute(_PEERS.where(items.c.event_hash == key_hash(item.event_key)))
-        for row in rows:
+        for row in _BY_EVENT.rows(connection, hash=key_hash(item.event_key)):
             peer = _peer(_keeper(connection, row), MatchedBy.EVENT_KEY)
             found[peer.id] = peer
-    same_key = _PEERS.where(
-        items.c.dedup_hash == key_hash(item.dedup_key), items.c.timestamp >= since, items.c.state != _MERGED
-    )
-    for row in connection.execute(same_key):
-        found.setdefault(row.id, _peer(row, MatchedBy.DEDUP_KEY))
+    for row in _BY_KEY.rows(connection, hash=key_hash(item.dedup_key), since=since):
+        found.setdefault(row["id"], _peer(row, MatchedBy.DEDUP_KEY))
     return list(found.values())
 
 
-def _keeper(connection: sa.Connection, row: sa.Row[Any]) -> sa.Row[Any]:
-    while row.state == State.MERGED and row.merged_into:
-        keeper = connection.execute(_PEERS.where(items.c.id == row.merged_into)).first()
+def _keeper(connection: sa.Connection, row: Row) -> Row:
+    while row["state"] == State.MERGED and row["merged_into"]:
+        keeper = _BY_ID.first(connection, id=row["merged_into"])
         if keeper is None:  # archived since: the merged row stands for itself
             return row
         row = keeper
     return row
 
 
-def _peer(row: sa.Row[Any], matched_by: MatchedBy) -> Peer:
+def _peer(row: Row, matched_by: MatchedBy) -> Peer:
     return Peer(
-        id=row.id,
-        state=State(row.state),
-        priority=row.priority,
-        timestamp=row.timestamp,
-        resubmission_count=row.resubmission_count,
+        id=row["id"],
+        state=State(row["state"]),
+        priority=row["priority"],
+        timestamp=row["timestamp"],
+        resubmission_count=row["resubmission_count"],
         matched_by=matched_by,
-        reserved=row.digest is not None,
-        job_urgent=row.digest_marker == Marker.URGENT,
-        in_job=row.digest_kind == DigestClass.ACTIONABLE,
-        ever_acted=bool(row.acted),
-        marker=row.marker,
-        agent=row.agent,
+        reserved=row["digest"] is not None,
+        job_urgent=row["digest_marker"] == Marker.URGENT,
+        in_job=row["digest_kind"] == DigestClass.ACTIONABLE,
+        ever_acted=bool(row["acted"]),
+        marker=row["marker"],
+        agent=row["agent"],
     )
 
 
@@ -142,6 +167,42 @@ def recount(connection: sa.Connection, item_id: str, count: int, marker: str, *,
     )
 
 
+_MEMBER = [
+    *(items.c[name] for name in ("id", "priority", "timestamp", "content_summary", "author", "marker")),
+    items.c.voices,
+    items.c.burst_at,
+]
+
+
+def members(connection: sa.Connection, item: Item, since: datetime) -> list[Member]:
+    """Return the waiting items of an item's thread and agent that came, or last took others in, since then (B6)."""
+    query = sa.select(*_MEMBER).where(
+        WAITING,
+        items.c.source == item.source,
+        items.c.thread_id == item.thread_id,
+        items.c.agent == item.agent,
+        sa.or_(items.c.timestamp >= since, items.c.burst_at >= since),
+    )
+    return [_member(row) for row in connection.execute(query)]
+
+
+def members_by_id(connection: sa.Connection, ids: Collection[str]) -> dict[str, Member]:
+    rows = connection.execute(sa.select(*_MEMBER).where(items.c.id.in_(ids)))
+    return {row.id: _member(row) for row in rows}
+
+
+def _member(row: sa.Row[Any]) -> Member:
+    return Member(
+        id=row.id,
+        priority=row.priority,
+        timestamp=row.timestamp,
+        summary=row.content_summary,
+        authors=frozenset(json.loads(row.voices) or [row.author]),
+        merged_at=row.burst_at,
+        marker=row.marker,
+    )
+
+
 def rerank(connection: sa.Connection, decay: float) -> None:
     """Compute the ranks of all waiting items anew, after the decay has changed."""
     query = sa.select(items.c.seq, items.c.priority, items.c.resubmission_count, items.c.timestamp)
@@ -152,7 +213,7 @@ def rerank(connection: sa.Connection, decay: float) -> None:
 
 
 def change(connection: sa.Connection, item_id: str, changes: Mapping[str, object]) -> None:
-    connection.execute(sa.update(items).where(items.c.id == item_id), dict(changes))
+    update(connection, items, "id", item_id, changes)
 
 
 # -- states -----------------------------------------------------------------------------------------------------------
@@ -190,7 +251,7 @@ def history(connection: sa.Connection, item_id: str) -> list[dict[str, Any]]:
 
 
 def get(connection: sa.Connection, item_id: str) -> Item | None:
-    row = connection.execute(sa.select(*_COLUMNS).where(items.c.id == item_id)).first()
+    row = _GET.first(connection, id=item_id)
     return item_of(row) if row else None
 
 
@@ -219,7 +280,7 @@ def top(connection: sa.Connection, agent: str, tier: int, now: datetime, most: i
         .order_by(items.c.rank.desc(), items.c.timestamp.desc(), items.c.id)
         .limit(most)
     )
-    return [item_of(row) for row in connection.execute(query, {"now": now})]
+    return [item_of(row) for row in connection.execute(query, {"now": now}).mappings()]
 
 
 def reserve(connection: sa.Connection, ids: Iterable[str], digest: int, job_id: str) -> None:
@@ -240,20 +301,20 @@ def tracked(connection: sa.Connection, source: str, thread_id: str) -> bool:
 
 def live_of_thread(connection: sa.Connection, source: str, thread_id: str) -> list[Item]:
     query = sa.select(*_COLUMNS).where(LIVE, items.c.source == source, items.c.thread_id == thread_id)
-    return [item_of(row) for row in connection.execute(query)]
+    return [item_of(row) for row in connection.execute(query).mappings()]
 
 
 def waiting_of_thread(connection: sa.Connection, source: str, thread_id: str) -> list[Item]:
     """Return the `new` items of a thread that no digest holds."""
     query = sa.select(*_COLUMNS).where(WAITING, items.c.source == source, items.c.thread_id == thread_id)
-    return [item_of(row) for row in connection.execute(query)]
+    return [item_of(row) for row in connection.execute(query).mappings()]
 
 
 def expiring(connection: sa.Connection, now: datetime, most: int, *, held: Collection[str] = ()) -> list[Item]:
     """Return waiting items whose time to live is over, the agents in `held` left out."""
     query = sa.select(*_COLUMNS).where(WAITING, items.c.expires_at <= now, items.c.agent.not_in(held))
     query = query.order_by(items.c.expires_at).limit(most)
-    return [item_of(row) for row in connection.execute(query)]
+    return [item_of(row) for row in connection.execute(query).mappings()]
 
 
 def prolong(connection: sa.Connection, source: str, thread_id: str, by: timedelta) -> None:
@@ -269,11 +330,11 @@ def active(connection: sa.Connection, *, page: int = 1000) -> Iterator[Item]:
     last = 0
     while True:
         query = sa.select(items.c.seq, *_COLUMNS).where(LIVE, items.c.seq > last).order_by(items.c.seq).limit(page)
-        rows = connection.execute(query).all()
+        rows = connection.execute(query).mappings().all()
         if not rows:
             return
         yield from (item_of(row) for row in rows)
-        last = rows[-1].seq
+        last = rows[-1]["seq"]
 
 
 def newest(connection: sa.Connection) -> int:
@@ -284,7 +345,7 @@ def newest(connection: sa.Connection) -> int:
 def since(connection: sa.Connection, seq: int) -> list[Item]:
     """Return the items that were stored after a key."""
     query = sa.select(*_COLUMNS).where(items.c.seq > seq).order_by(items.c.seq)
-    return [item_of(row) for row in connection.execute(query)]
+    return [item_of(row) for row in connection.execute(query).mappings()]
 
 
 def newest_change(connection: sa.Connection) -> str:
@@ -304,4 +365,4 @@ def counts(connection: sa.Connection) -> tuple[dict[str, int], int]:
 def soonest(connection: sa.Connection, most: int) -> list[Item]:
     """Return the waiting items that expire next."""
     query = sa.select(*_COLUMNS).where(WAITING).order_by(items.c.expires_at).limit(most)
-    return [item_of(row) for row in connection.execute(query)]
+    return [item_of(row) for row in connection.execute(query).mappings()]

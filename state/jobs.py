@@ -3,14 +3,16 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 from bot.protocol.digest import DigestClass
 from bot.protocol.health import JobFigures
 from bot.protocol.verbs import OPEN, Status, Verb
+from state.hot import Hot
 from state.rows import Digest, Followup, Place
-from state.statements import as_json, columns_of, insert, insert_once, locked
+from state.statements import as_json, columns_of, insert, insert_once, update
 from state.tables import digests, followups, places
 
 _FOLLOWUP = columns_of(followups, Followup)
@@ -20,8 +22,12 @@ _OPEN = sa.literal_column("status").in_([sa.literal_column(f"'{status}'") for st
 _PENDING = followups.c.status == sa.literal_column("'pending'")  # a literal, so that the partial index serves it
 
 
-def _followup(row: sa.Row[tuple[object, ...]]) -> Followup:
-    values = dict(row._mapping)  # noqa: SLF001
+_FIND = Hot(sa.select(*_FOLLOWUP).where(followups.c.job_key == sa.bindparam("key")))
+_FIND_LOCKED = Hot(sa.select(*_FOLLOWUP).where(followups.c.job_key == sa.bindparam("key")).with_for_update())
+
+
+def _followup(row: Mapping[Any, Any]) -> Followup:
+    values = dict(row)
     values["status"] = Status(values["status"])
     values["outcome"] = Verb(values["outcome"]) if values["outcome"] else None
     for flag in ("urgent", "ever_acked", "untagged_hint"):
@@ -41,7 +47,7 @@ def add_digest(connection: sa.Connection, values: Mapping[str, object]) -> int:
 
 
 def change_digest(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -> None:
-    connection.execute(sa.update(digests).where(digests.c.seq == seq), dict(changes))
+    update(connection, digests, "seq", seq, changes)
 
 
 def digest(connection: sa.Connection, seq: int) -> Digest:
@@ -71,25 +77,25 @@ def taken(connection: sa.Connection, job_id: str) -> bool:
 
 def find(connection: sa.Connection, job_id: str) -> Followup | None:
     """Return a job by its id, in any case, locked for the rest of the transaction."""
-    query = locked(connection, sa.select(*_FOLLOWUP).where(followups.c.job_key == job_id.casefold()))
-    row = connection.execute(query).first()
+    hot = _FIND_LOCKED if connection.dialect.name == "postgresql" else _FIND
+    row = hot.first(connection, key=job_id.casefold())
     return _followup(row) if row else None
 
 
 def peek(connection: sa.Connection, job_id: str) -> Followup | None:
     """Return a job by its id, in any case, for reading only."""
-    row = connection.execute(sa.select(*_FOLLOWUP).where(followups.c.job_key == job_id.casefold())).first()
+    row = _FIND.first(connection, key=job_id.casefold())
     return _followup(row) if row else None
 
 
 def change(connection: sa.Connection, job_id: str, changes: Mapping[str, object]) -> None:
-    connection.execute(sa.update(followups).where(followups.c.job_key == job_id.casefold()), dict(changes))
+    update(connection, followups, "job_key", job_id.casefold(), changes)
 
 
 def due(connection: sa.Connection, now: datetime, most: int) -> list[Followup]:
     """Return pending jobs whose clock has run out, the longest overdue first."""
     query = sa.select(*_FOLLOWUP).where(_PENDING, followups.c.due_at <= now).order_by(followups.c.due_at).limit(most)
-    return [_followup(row) for row in connection.execute(query)]
+    return [_followup(row) for row in connection.execute(query).mappings()]
 
 
 def next_due(connection: sa.Connection) -> datetime | None:
@@ -103,7 +109,7 @@ def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -
     query = sa.select(*_FOLLOWUP).where(_OPEN).order_by(followups.c.seq).limit(most)
     if agent:
         query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
-    return [_followup(row) for row in connection.execute(query)]
+    return [_followup(row) for row in connection.execute(query).mappings()]
 
 
 def open_ids(connection: sa.Connection, channel: str, *, most: int = 200) -> list[str]:
@@ -118,7 +124,7 @@ def all_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) ->
     query = sa.select(*_FOLLOWUP).order_by(followups.c.seq.desc()).limit(most)
     if agent:
         query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
-    return [_followup(row) for row in connection.execute(query)]
+    return [_followup(row) for row in connection.execute(query).mappings()]
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
@@ -146,7 +152,7 @@ def jobs_at(connection: sa.Connection, channel: str, root: str) -> list[Followup
         .where(places.c.channel == channel, places.c.root == root)
         .order_by(followups.c.seq)
     )
-    return [_followup(row) for row in connection.execute(query)]
+    return [_followup(row) for row in connection.execute(query).mappings()]
 
 
 def escalated_to(connection: sa.Connection, channel: str) -> set[str]:

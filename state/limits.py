@@ -6,9 +6,16 @@ import sqlalchemy as sa
 
 from bot.buffer.items import Item, State
 from bot.buffer.limits import Backoff, Verdict, Window, can_act
+from state.hot import Hot
 from state.items import live_of_thread, prolong
 from state.statements import insert, upsert
 from state.tables import cooldowns, rate_actions, rate_pauses
+
+_COOLDOWN = Hot(
+    sa.select(cooldowns.c.until).where(
+        cooldowns.c.source == sa.bindparam("source"), cooldowns.c.thread_id == sa.bindparam("thread_id")
+    )
+)
 
 
 def ask(
@@ -56,8 +63,8 @@ def succeed(connection: sa.Connection, scope: str) -> None:
 
 
 def cooldown_until(connection: sa.Connection, source: str, thread_id: str) -> datetime | None:
-    query = sa.select(cooldowns.c.until).where(cooldowns.c.source == source, cooldowns.c.thread_id == thread_id)
-    return connection.execute(query).scalar_one_or_none()
+    row = _COOLDOWN.first(connection, source=source, thread_id=thread_id)
+    return row["until"] if row else None
 
 
 def cool(

@@ -11,7 +11,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from state.rows import Delivery
-from state.statements import as_json, columns_of, insert_once
+from state.statements import as_json, columns_of, insert_once, update
 from state.tables import outbox
 
 _COLUMNS = columns_of(outbox, Delivery)
@@ -46,6 +46,12 @@ def due(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
     return [_value(row) for row in connection.execute(query)]
 
 
+def leased(connection: sa.Connection) -> list[Delivery]:
+    """Return the rows that somebody has taken on and not settled."""
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.status == sa.literal_column("'sending'"))
+    return [_value(row) for row in connection.execute(query.order_by(outbox.c.seq))]
+
+
 def next_due(connection: sa.Connection) -> datetime | None:
     """Return when the next row may be worked on."""
     return connection.execute(sa.select(sa.func.min(outbox.c.not_before)).where(_WAITING)).scalar_one()  # type: ignore[no-any-return]
@@ -64,7 +70,7 @@ def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -
     stored = dict(changes)
     if "body" in stored:
         stored["body"] = as_json(stored["body"])
-    connection.execute(sa.update(outbox).where(outbox.c.seq == seq), stored)
+    update(connection, outbox, "seq", seq, stored)
 
 
 def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]:

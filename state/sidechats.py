@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
+from state.hot import Hot, Row
 from state.rows import Sidechat
 from state.statements import as_json, columns_of, insert
 from state.tables import sidechats
@@ -13,28 +15,32 @@ from state.tables import sidechats
 _COLUMNS = columns_of(sidechats, Sidechat)
 
 
-def _value(row: sa.Row[tuple[object, ...]]) -> Sidechat:
-    return Sidechat(**{**row._mapping, "members": tuple(json.loads(row._mapping["members"]))})  # noqa: SLF001
+_BY_NAME = Hot(sa.select(*_COLUMNS).where(sidechats.c.name_key == sa.bindparam("key")))
+_BY_AGENT = Hot(sa.select(*_COLUMNS).where(sidechats.c.agent_key == sa.bindparam("key")))
+_IN_CHANNEL = Hot(sa.select(*_COLUMNS).where(sidechats.c.channel == sa.bindparam("channel")))
+
+
+def _value(row: Mapping[Any, Any]) -> Sidechat:
+    return Sidechat(**{**row, "members": tuple(json.loads(row["members"]))})
 
 
 def everyone(connection: sa.Connection) -> list[Sidechat]:
     """Return all sidechats, by name."""
     rows = connection.execute(sa.select(*_COLUMNS).order_by(sidechats.c.name_key))
-    return [_value(row) for row in rows]
+    return [_value(row) for row in rows.mappings()]
 
 
 def by_name(connection: sa.Connection, name: str) -> Sidechat | None:
-    return _one(connection, sidechats.c.name_key == name.casefold())
+    return _one(_BY_NAME.first(connection, key=name.casefold()))
 
 
 def by_agent(connection: sa.Connection, agent: str) -> Sidechat | None:
-    return _one(connection, sidechats.c.agent_key == agent.casefold())
+    return _one(_BY_AGENT.first(connection, key=agent.casefold()))
 
 
 def in_channel(connection: sa.Connection, channel: str) -> list[Sidechat]:
     """Return the sidechats in a channel: itself, and threads of it."""
-    rows = connection.execute(sa.select(*_COLUMNS).where(sidechats.c.channel == channel))
-    return [_value(row) for row in rows]
+    return [_value(row) for row in _IN_CHANNEL.rows(connection, channel=channel)]
 
 
 def add(connection: sa.Connection, sidechat: Mapping[str, object], now: datetime) -> int:
@@ -61,6 +67,5 @@ def _stored(values: Mapping[str, object]) -> dict[str, object]:
     return stored
 
 
-def _one(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> Sidechat | None:
-    row = connection.execute(sa.select(*_COLUMNS).where(condition)).first()
+def _one(row: Row | None) -> Sidechat | None:
     return _value(row) if row else None

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from state.hot import insert_of, insert_once_of, update_of
+
 T = TypeVar("T")
 
 
@@ -23,17 +25,17 @@ def as_json(value: object) -> str:
 
 def insert(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> int:
     """Insert one row and return its key."""
-    result = connection.execute(sa.insert(table), dict(values))
-    key = result.inserted_primary_key
-    assert key is not None
-    return int(key[0]) if isinstance(key[0], int) else 0
+    return insert_of(table, tuple(values)).key(connection, **values)
 
 
 def insert_once(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> bool:
     """Insert one row unless a row with the same unique key is there; return whether it was new."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    result = connection.execute(dialect.insert(table).on_conflict_do_nothing(), dict(values))
-    return result.rowcount == 1
+    return insert_once_of(table, tuple(values), connection.dialect.name).run(connection, **values) == 1
+
+
+def update(connection: sa.Connection, table: sa.Table, key: str, value: object, changes: Mapping[str, object]) -> None:
+    """Change the row whose column `key` has this value."""
+    update_of(table, key, tuple(changes)).run(connection, the_key=value, **changes)
 
 
 def upsert(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> None:

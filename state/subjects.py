@@ -5,8 +5,15 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from state.hot import Hot
 from state.statements import upsert
 from state.tables import items, subjects
+
+_CLOSED_AT = Hot(
+    sa.select(subjects.c.closed_at).where(
+        subjects.c.source == sa.bindparam("source"), subjects.c.thread_id == sa.bindparam("thread_id")
+    )
+)
 
 
 def close(connection: sa.Connection, source: str, thread_id: str, at: datetime, reason: str) -> None:
@@ -23,9 +30,8 @@ def mark_closed(connection: sa.Connection, ids: Collection[str]) -> None:
 
 
 def closed_at(connection: sa.Connection, source: str, thread_id: str) -> datetime | None:
-    query = sa.select(subjects.c.closed_at)
-    query = query.where(subjects.c.source == source, subjects.c.thread_id == thread_id)
-    return connection.execute(query).scalar_one_or_none()
+    row = _CLOSED_AT.first(connection, source=source, thread_id=thread_id)
+    return row["closed_at"] if row else None
 
 
 def reopen(connection: sa.Connection, source: str, thread_id: str) -> None:

@@ -8,7 +8,7 @@ import json
 import signal
 import traceback
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from bot import wording
 from bot.buffer.score import DECAY
 from bot.clock import Clock, SystemClock
 from bot.config import Config
-from bot.engine import beat, composer, courier, gaps, janitor, publisher, registry, sweeper
+from bot.engine import beat, composer, courier, gaps, janitor, leases, publisher, registry, sweeper
 from bot.engine.beat import GLANCE, Beat
 from bot.engine.deps import Deps, Probe, no_probe
 from bot.engine.messages import Author
@@ -34,7 +34,7 @@ from state.lock import RunLock
 from state.migrate import Schema, check, migrate
 from state.store import Store
 
-STOP_SECONDS: Final = 10.0
+STOP_SECONDS: Final = 8.0  # for what is under way when we are told to stop; a supervisor waits ten
 PAYLOAD_MAX: Final = 20_000  # characters of an event that are kept in the quarantine
 
 
@@ -55,6 +55,7 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock.acquire(config.database_url, now=clock.now()))
+        probe("run.locked")
         session = await stack.enter_async_context(open_session())
         token = config.slack.bot_token
         assert token is not None
@@ -66,6 +67,7 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
             app_class=config.slack.app_class,
         )
         deps = await _deps(config, gateway, stack, clock, probe)
+        probe("run.opened")
         await _prepare(deps, config)
         probe("run.prepared")
         await _serve(deps, config, gateway, stack)
@@ -98,6 +100,8 @@ async def _prepare(deps: Deps, config: Config) -> None:
             hint=f"digestbot sidechat add {deps.settings.brain!r} --channel C… --agent NAME",
         )
     await deps.store.write(lambda connection: _rerank(deps, connection))
+    if deps.store.dialect == "sqlite":  # the run lock is ours: whoever held a lease is dead
+        await leases.take_over(deps)
 
 
 def _rerank(deps: Deps, connection: Any) -> None:
@@ -135,21 +139,32 @@ async def _cycle(deps: Deps) -> int:
 
 async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> None:
     stopping = _stop_on_signals()
-    async with asyncio.TaskGroup() as group:
-        pool = await _listen(deps, config, gateway, stack)
-        running = [group.create_task(beat.run(deps, one)) for one in beats(deps)]
-        waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(pool.wait())]
-        deps.log.info("run.started", sockets=config.slack.sockets, database=deps.store.dialect)
-        try:
-            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            deps.log.info("run.stopping")
-            for task in (*running, *waiting):
-                task.cancel()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(pool.stop(), STOP_SECONDS)
+    pool = await _listen(deps, config, gateway, stack)
+    deps.probe("run.listening")
+    running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps)]
+    waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(pool.wait())]
+    deps.log.info("run.started", sockets=config.slack.sockets, database=deps.store.dialect)
+    try:
+        done, _ = await asyncio.wait([*waiting, *running], return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        deps.log.info("run.stopping")
+        await _wind_down(deps, pool, running)
+        for task in waiting:
+            task.cancel()
+
+
+async def _wind_down(deps: Deps, pool: SocketPool, running: list[asyncio.Task[None]]) -> None:
+    """Answer the events under way, finish what is being delivered, give the rest back; within bounded time."""
+    deps.bells.stopping.set()
+    closing = asyncio.create_task(pool.stop())
+    _, late = await asyncio.wait([closing, *running], timeout=STOP_SECONDS)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(closing, *running, return_exceptions=True)
+    freed = await leases.give_back(deps)
+    deps.log.info("run.stopped", cut_short=len(late), given_back=freed)
 
 
 async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> SocketPool:

@@ -11,7 +11,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from state.rows import Delivery
-from state.statements import as_json, columns_of, insert_once, update
+from state.statements import as_json, columns_of, insert_once
 from state.tables import outbox
 
 _COLUMNS = columns_of(outbox, Delivery)
@@ -70,7 +70,7 @@ def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -
     stored = dict(changes)
     if "body" in stored:
         stored["body"] = as_json(stored["body"])
-    update(connection, outbox, "seq", seq, stored)
+    connection.execute(sa.update(outbox).where(outbox.c.seq == seq), stored)
 
 
 def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]:

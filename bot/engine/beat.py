@@ -30,8 +30,8 @@ class Beat:
 
 
 async def run(deps: Deps, beat: Beat) -> None:
-    """Beat until cancelled."""
-    while True:
+    """Beat until the bot stops; what is under way then is finished."""
+    while not deps.bells.stopping.is_set():
         await once(deps, beat)
         await _pause(deps, beat)
 
@@ -52,13 +52,11 @@ async def once(deps: Deps, beat: Beat) -> None:
 
 
 async def _pause(deps: Deps, beat: Beat) -> None:
-    if beat.bell is None:
-        await deps.clock.sleep(beat.every.total_seconds())
-        return
-    rung = asyncio.create_task(beat.bell.wait())
+    bells = [deps.bells.stopping] if beat.bell is None else [deps.bells.stopping, beat.bell]
+    waiting = {asyncio.create_task(bell.wait()) for bell in bells}
     timer = asyncio.create_task(deps.clock.sleep(beat.every.total_seconds()))
     try:
-        await asyncio.wait({rung, timer}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({*waiting, timer}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        rung.cancel()
-        timer.cancel()
+        for task in (*waiting, timer):
+            task.cancel()

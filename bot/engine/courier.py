@@ -44,11 +44,14 @@ class Claim:
 async def deliver(deps: Deps) -> int:
     """Work on everything that is due now; return the number of rows worked on."""
     claims = await deps.store.write(lambda connection: claim(deps, connection))
+    deps.bells.leases.update(work.row.seq for work in claims)
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(work: Claim) -> None:
         async with gate:
-            await _handle(deps, work)
+            if not deps.bells.stopping.is_set():  # what is not begun by then is given back
+                await _handle(deps, work)
+                deps.bells.leases.discard(work.row.seq)
 
     async with asyncio.TaskGroup() as group:
         for work in claims:
@@ -63,7 +66,7 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
     claims: list[Claim] = []
     busy: set[str] = set()
     for row in outbox.due(connection, now, BATCH):
-        look = row.status != "ready" and row.attempts > 0
+        look = row.status != "ready" and row.attempts > 0 and row.kind not in _SMALL
         if not look and row.kind not in _SMALL:
             if row.destination in busy:
                 continue

@@ -29,6 +29,8 @@ class Bells:
     items: asyncio.Event = field(default_factory=asyncio.Event)  # an urgent item came
     followups: asyncio.Event = field(default_factory=asyncio.Event)
     gaps: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)  # begin nothing new
+    leases: set[int] = field(default_factory=set)  # outbox rows that this process has taken on and not settled
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
     counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …

@@ -28,7 +28,11 @@ from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
 from bot.slack.gateway import SlackGateway
 from bot.slack.hearing import handler
+from bot.slack.intake import WITHHELD
 from bot.slack.sockets import SocketPool
+from bot.web import health
+from bot.web.server import Server
+from bot.web.server import build_app as build_web
 from state import items, records, sidechats
 from state.lock import RunLock
 from state.migrate import Schema, check, migrate
@@ -140,6 +144,7 @@ async def _cycle(deps: Deps) -> int:
 async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> None:
     stopping = _stop_on_signals()
     pool = await _listen(deps, config, gateway, stack)
+    await _open_web(deps, config, pool, stack)
     deps.probe("run.listening")
     running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps)]
     waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(pool.wait())]
@@ -193,6 +198,22 @@ async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: Asyn
     )
     await pool.start()
     return pool
+
+
+async def _open_web(deps: Deps, config: Config, pool: SocketPool, stack: AsyncExitStack) -> None:
+    """Serve HTTP where the configuration asks for it; it stops before what it uses is closed."""
+    if not config.http.wanted:
+        return
+    checks = (
+        health.database(deps),
+        health.sockets(lambda: pool.live),
+        health.sweeper(deps, started=deps.clock.now()),
+        health.Recently(deps=deps, name=WITHHELD, what="events were withheld"),
+    )
+    app = build_web(health.routes(checks), count=deps.bells.count, log=deps.log)
+    server = Server(app, host=config.http.host, port=config.http.port, log=deps.log)
+    await server.start()
+    stack.push_async_callback(server.stop)
 
 
 def _quarantine(deps: Deps) -> Any:

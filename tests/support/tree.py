@@ -14,7 +14,8 @@ CODE = ("bot", "state", "templates")
 @cache
 def tracked() -> tuple[Path, ...]:
     """Return every file that a clone has, and every new one that git would not ignore."""
-    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    git = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]  # a clone may belong to somebody else than who tests it
+    command = [*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
     return tuple(sorted(path for name in set(names) - {""} if (path := ROOT / name).is_file()))
 

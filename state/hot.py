@@ -19,7 +19,7 @@ _Convert = Callable[[Any], Any] | None
 
 class _Prepared(NamedTuple):
     sql: str
-    binds: tuple[tuple[str, _Convert], ...]  # in the order of the question marks
+    binds: tuple[tuple[str, Any, _Convert], ...]  # name, constant, conversion; in the order of the question marks
     columns: tuple[tuple[str, _Convert], ...]
 
 
@@ -72,9 +72,13 @@ class Hot:
         if self._prepared is None:
             self._prepared = _prepare(self._statement, connection.dialect, self._returning)
         prepared = self._prepared
-        bound = [convert(values[name]) if convert else values[name] for name, convert in prepared.binds]
+        bound = [_bound(values.get(name, constant), convert) for name, constant, convert in prepared.binds]
         driver: Any = connection.connection.driver_connection
         return driver.execute(prepared.sql, bound), prepared
+
+
+def _bound(value: Any, convert: _Convert) -> Any:
+    return convert(value) if convert else value
 
 
 def _on_driver(connection: sa.Connection) -> bool:
@@ -83,7 +87,8 @@ def _on_driver(connection: sa.Connection) -> bool:
 
 def _prepare(statement: Any, dialect: Dialect, returning: Sequence[sa.Column[Any]]) -> _Prepared:
     compiled: Any = statement.compile(dialect=dialect)
-    binds = tuple((name, _to_driver(compiled.binds[name].type, dialect)) for name in compiled.positiontup or ())
+    parameters = [(name, compiled.binds[name]) for name in compiled.positiontup or ()]
+    binds = tuple((name, one.value, _to_driver(one.type, dialect)) for name, one in parameters)
     chosen = statement.selected_columns if isinstance(statement, sa.Select) else returning
     columns = tuple((str(column.key), _from_driver(column.type, dialect)) for column in chosen)
     return _Prepared(sql=str(compiled), binds=binds, columns=columns)

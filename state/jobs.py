@@ -1,7 +1,7 @@
 """Statements on digests, their followups, and the places where a job can be answered."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -92,9 +92,18 @@ def change(connection: sa.Connection, job_id: str, changes: Mapping[str, object]
     update(connection, followups, "job_key", job_id.casefold(), changes)
 
 
-def due(connection: sa.Connection, now: datetime, most: int) -> list[Followup]:
-    """Return pending jobs whose clock has run out, the longest overdue first."""
+def due(
+    connection: sa.Connection, now: datetime, most: int, *, held: Collection[str] = (), hard: Collection[str] = ()
+) -> list[Followup]:
+    """Return pending jobs whose clock has run out, the longest overdue first.
+
+    Those of the sidechats in `held` are left out unless they are urgent, those of the sidechats in `hard` altogether.
+    """
     query = sa.select(*_FOLLOWUP).where(_PENDING, followups.c.due_at <= now).order_by(followups.c.due_at).limit(most)
+    if held:
+        query = query.where(sa.or_(followups.c.urgent == 1, followups.c.sidechat.not_in(held)))
+    if hard:
+        query = query.where(followups.c.sidechat.not_in(hard))
     return [_followup(row) for row in connection.execute(query).mappings()]
 
 
@@ -155,10 +164,21 @@ def jobs_at(connection: sa.Connection, channel: str, root: str) -> list[Followup
     return [_followup(row) for row in connection.execute(query).mappings()]
 
 
-def escalated_to(connection: sa.Connection, channel: str) -> set[str]:
-    """Return the ids of the jobs that were escalated to a channel."""
-    query = sa.select(places.c.job_id).where(places.c.channel == channel, places.c.kind == "escalation")
-    return set(connection.execute(query).scalars())
+def is_escalation_place(connection: sa.Connection, channel: str) -> bool:
+    """Return whether any job was ever escalated to a channel."""
+    return _ESCALATION_PLACE.first(connection, channel=channel) is not None
+
+
+def was_escalated_to(connection: sa.Connection, channel: str, job_id: str) -> bool:
+    """Return whether this job was escalated to a channel."""
+    return any(place.kind == "escalation" and place.channel == channel for place in places_of(connection, job_id))
+
+
+_ESCALATION_PLACE = Hot(
+    sa.select(places.c.seq)
+    .where(places.c.channel == sa.bindparam("channel"), places.c.kind == sa.literal_column("'escalation'"))
+    .limit(1)
+)
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ A row lives `ready → sending → sent`; `unclear` is a post of which nobody kn
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 import sqlalchemy as sa
 
+from state.hot import Hot
 from state.rows import Delivery
-from state.statements import as_json, columns_of, insert_once
+from state.statements import as_json, columns_of, insert_once, update
 from state.tables import outbox
 
 _COLUMNS = columns_of(outbox, Delivery)
@@ -70,7 +72,7 @@ def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -
     stored = dict(changes)
     if "body" in stored:
         stored["body"] = as_json(stored["body"])
-    connection.execute(sa.update(outbox).where(outbox.c.seq == seq), stored)
+    update(connection, outbox, "seq", seq, stored)
 
 
 def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]:
@@ -81,11 +83,27 @@ def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]
 
 def drop(connection: sa.Connection, job_id: str, kinds: tuple[str, ...], why: str, now: datetime) -> int:
     """Give up what has not been tried yet; what is on its way is left to its sender, who looks again."""
-    result = connection.execute(
-        sa.update(outbox).where(outbox.c.status == "ready", outbox.c.job_id == job_id, outbox.c.kind.in_(kinds)),
-        {"status": "dropped", "error": why, "done_at": now},
+    return _drop(kinds).run(connection, the_job=job_id, error=why, done_at=now)
+
+
+@lru_cache
+def _drop(kinds: tuple[str, ...]) -> Hot:
+    named: list[sa.ColumnElement[str]] = [
+        sa.literal_column(f"'{kind}'") for kind in kinds
+    ]  # our own few words, one statement for each choice
+    return Hot(
+        sa.update(outbox)
+        .where(
+            outbox.c.status == sa.literal_column("'ready'"),
+            outbox.c.job_id == sa.bindparam("the_job"),
+            outbox.c.kind.in_(named),
+        )
+        .values(
+            status=sa.literal_column("'dropped'"),
+            error=sa.bindparam("error"),
+            done_at=sa.bindparam("done_at", type_=outbox.c.done_at.type),
+        )
     )
-    return result.rowcount
 
 
 def push_back(connection: sa.Connection, destination: str, until: datetime) -> None:
@@ -99,6 +117,20 @@ def push_back(connection: sa.Connection, destination: str, until: datetime) -> N
         ),
         {"not_before": until},
     )
+
+
+HELD = "held: "  # what `error` begins with while a sidechat holds a row
+
+
+def hold(connection: sa.Connection, seq: int, reason: str, until: datetime) -> None:
+    """Put a row off that its sidechat holds."""
+    change(connection, seq, {"status": "ready", "not_before": until, "error": f"{HELD}{reason}"})
+
+
+def let_out(connection: sa.Connection, destination: str, now: datetime) -> None:
+    """Make due what was put off: the hold has ended, or is asked about again."""
+    held = sa.and_(outbox.c.status == "ready", outbox.c.destination == destination, outbox.c.error.startswith(HELD))
+    connection.execute(sa.update(outbox).where(held), {"not_before": now, "error": ""})
 
 
 def to_destination(connection: sa.Connection, destination: str) -> list[Delivery]:

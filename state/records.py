@@ -6,6 +6,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from bot.protocol.verbs import Verb
+from state.hot import Hot
 from state.rows import Reply
 from state.statements import as_json, columns_of, insert, insert_once, upsert
 from state.tables import audit, counters, hints, marks, quarantine, replies
@@ -43,10 +44,18 @@ def hints_given(connection: sa.Connection, channel: str, thread: str, author: st
 
 
 def reset_hints(connection: sa.Connection, channel: str, thread: str, author: str) -> None:
-    connection.execute(
-        sa.update(hints).where(hints.c.channel == channel, hints.c.thread == thread, hints.c.author == author),
-        {"spent": 1},
+    _RESET_HINTS.run(connection, the_channel=channel, the_thread=thread, the_author=author)
+
+
+_RESET_HINTS = Hot(
+    sa.update(hints)
+    .where(
+        hints.c.channel == sa.bindparam("the_channel"),
+        hints.c.thread == sa.bindparam("the_thread"),
+        hints.c.author == sa.bindparam("the_author"),
     )
+    .values(spent=sa.literal_column("1"))
+)
 
 
 def note(

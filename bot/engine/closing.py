@@ -3,6 +3,7 @@
 Every way in which a job ends passes here, so that items, cards and what was still to be sent agree.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -56,14 +57,14 @@ def settle_items(connection: sa.Connection, followup: Followup, verb: Verb, sett
     reason = f"{verb} {followup.job_id}"
     members = [one for one in items.of_digest(connection, followup.digest) if one.state in _MOVABLE]
     place(connection, members, reason, now)
-    members = [one for one in items.of_digest(connection, followup.digest) if one.state is State.ACKNOWLEDGED]
-    items.move(connection, members, State.ACTED, reason=reason, now=now)
+    placed = [replace(one, state=State.ACKNOWLEDGED) for one in members]
+    items.move(connection, placed, State.ACTED, reason=reason, now=now)
     if verb is not Verb.RESULT:
         return
     for item in members:
         until = now + _cooldown(settings, item)
         limits.cool(connection, item.source, item.thread_id, now=now, until=until, job_id=followup.job_id)
-    acted = [one for one in items.of_digest(connection, followup.digest) if one.state is State.ACTED]
+    acted = [replace(one, state=State.ACTED) for one in members]
     items.move(connection, acted, State.COOLDOWN, reason="thread cooldown", now=now)
 
 

@@ -16,7 +16,7 @@ from bot.engine import closing, notices
 from bot.engine.deps import Deps
 from bot.engine.messages import Author, Message, Removal
 from bot.errors import ConflictError, NotFoundError
-from bot.protocol.interpret import Action, Hint, HintReason, interpret
+from bot.protocol.interpret import Action, Hint, HintReason, Interpretation, interpret
 from bot.protocol.reading import Reading, read
 from bot.protocol.verbs import OPEN, Status, Verb
 from bot.protocol.verdict import Effect, JobState, Said, Verdict, judge
@@ -53,13 +53,13 @@ class Scene:
     """Where a message stands, as far as replies are concerned."""
 
     sidechats: tuple[Sidechat, ...]  # registered here: the channel itself, or this very thread
-    escalated_here: frozenset[str]  # ids of jobs that were escalated to this channel
+    escalations: bool  # jobs are escalated to this channel
     own: tuple[Followup, ...]  # jobs whose own thread this is
 
     @property
     def counts(self) -> bool:
         """Whether verbs are read here at all (R4)."""
-        return bool(self.sidechats or self.escalated_here)
+        return bool(self.sidechats) or self.escalations
 
 
 async def hear(deps: Deps, message: Message) -> Heard:
@@ -77,17 +77,11 @@ def listen(deps: Deps, connection: sa.Connection, message: Message, reading: Rea
     """Decide and store what a message says, inside the caller's transaction."""
     if is_ours(message.author, deps.messenger.me):
         return Heard()
-    scene = _scene(connection, message)
+    scene = _scene(connection, message, reading)
     if not scene.counts or _is_stranger(message.author, deps.messenger.me, scene):
         return Heard()
     pending = [job for job in scene.own if job.status is Status.PENDING and not job.untagged_hint]
-    meant = interpret(
-        reading,
-        known=lambda typed: _known(connection, typed),
-        open_here=[job.job_id for job in scene.own if job.status in OPEN],
-        open_ids=jobs.open_ids(connection, message.channel),
-        thread_pending=bool(pending),
-    )
+    meant = _interpret(connection, message, reading, scene, pending)
     effects, refused = _apply_all(deps, connection, message, scene=scene, claims=reading.claims, actions=meant.actions)
     hint = meant.hint or refused
     if any(effect in _VALID for _, _, effect in effects):
@@ -144,7 +138,9 @@ def speak(deps: Deps, connection: sa.Connection, spoken: Spoken) -> Verdict:
     now = deps.clock.now()
     message = Message(channel=f"{spoken.via}:", ts=spoken.key, thread="", author=spoken.author, text=spoken.text)
     action = Action(verb=spoken.verb, job_id=job.job_id, text=spoken.text)
-    verdict = _apply(deps, connection, _Act(message=message, action=action, via=spoken.via, said_at=now, claims=""))
+    verdict = _apply(
+        deps, connection, _Act(message=message, action=action, via=spoken.via, said_at=now, claims=""), job
+    )
     if verdict is None:  # the same act again
         return Verdict(effect=Effect.RECORDED, job=_state_of(job))
     if not verdict.accepted:
@@ -176,18 +172,38 @@ def _refusal(verdict: Verdict, job: Followup) -> str:
 # -- where and who ----------------------------------------------------------------------------------------------------
 
 
-def _scene(connection: sa.Connection, message: Message) -> Scene:
+def _scene(connection: sa.Connection, message: Message, reading: Reading) -> Scene:
+    """Look up only what can matter: a message whose every tag names its job needs no more than its channel."""
     root = message.thread or message.ts
     here = [
         sidechat
         for sidechat in sidechats.in_channel(connection, message.channel)
         if not sidechat.thread or sidechat.thread == root
     ]
+    named = bool(reading.tags) and not reading.flaws and all(tag.job_id for tag in reading.tags)
     return Scene(
         sidechats=tuple(here),
-        escalated_here=frozenset(jobs.escalated_to(connection, message.channel)),
-        own=tuple(jobs.jobs_at(connection, message.channel, root)),
+        escalations=not here and jobs.is_escalation_place(connection, message.channel),
+        own=() if named else tuple(jobs.jobs_at(connection, message.channel, root)),
     )
+
+
+def _interpret(
+    connection: sa.Connection, message: Message, reading: Reading, scene: Scene, pending: Sequence[Followup]
+) -> Interpretation:
+    def meaning(open_ids: Sequence[str]) -> Interpretation:
+        return interpret(
+            reading,
+            known=lambda typed: _known(connection, typed),
+            open_here=[job.job_id for job in scene.own if job.status in OPEN],
+            open_ids=open_ids,
+            thread_pending=bool(pending),
+        )
+
+    meant = meaning(())
+    if meant.hint is None or meant.hint.reason is not HintReason.UNKNOWN_ID:
+        return meant
+    return meaning(jobs.open_ids(connection, message.channel))  # only now: which open one may have been meant
 
 
 def _is_stranger(author: Author, me: Author, scene: Scene) -> bool:
@@ -202,13 +218,13 @@ def _known(connection: sa.Connection, typed: str) -> str | None:
     return job.job_id if job else None
 
 
-def _in_scope(deps: Deps, scene: Scene, job: Followup) -> bool:
+def _in_scope(deps: Deps, connection: sa.Connection, message: Message, scene: Scene, job: Followup) -> bool:
     """Whether a reply to this job counts here (P9): anywhere registered, or with `own` in its own places only."""
-    if job.job_id in scene.escalated_here:
+    if scene.sidechats and deps.settings.reply_scope == "any":
         return True
-    if not scene.sidechats:
-        return False
-    return deps.settings.reply_scope == "any" or any(one.name == job.sidechat for one in scene.sidechats)
+    if any(one.name == job.sidechat for one in scene.sidechats):
+        return True
+    return jobs.was_escalated_to(connection, message.channel, job.job_id)
 
 
 # -- applying ---------------------------------------------------------------------------------------------------------
@@ -240,11 +256,11 @@ def _apply_all(
     refused: Hint | None = None
     for action in actions:
         job = jobs.find(connection, action.job_id)
-        if job is not None and not _in_scope(deps, scene, job):
+        if job is not None and not _in_scope(deps, connection, message, scene, job):
             refused = refused or Hint(reason=HintReason.WRONG_PLACE, verb=action.verb, job_id=job.job_id, nearest=None)
             continue
         act = _Act(message=message, action=action, via="slack", said_at=message.said_at, claims=" ".join(claims))
-        verdict = _apply(deps, connection, act)
+        verdict = _apply(deps, connection, act, job) if job is not None else None
         if verdict is None:
             continue
         effects.append((action.job_id, action.verb, verdict.effect))
@@ -256,11 +272,8 @@ def _apply_all(
     return effects, refused
 
 
-def _apply(deps: Deps, connection: sa.Connection, act: _Act) -> Verdict | None:
+def _apply(deps: Deps, connection: sa.Connection, act: _Act, job: Followup) -> Verdict | None:
     """Apply one verb of one message to its job, once; none when it has had its effect already."""
-    job = jobs.find(connection, act.action.job_id)
-    if job is None:
-        return None
     verdict = judge(_state_of(job), Said(verb=act.action.verb, author=act.message.author.id, text=act.action.text))
     now = deps.clock.now()
     if not records.add_reply(connection, _reply_row(act, verdict.effect, now)):

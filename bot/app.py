@@ -29,6 +29,7 @@ from bot.slack.clients import open_session, web_client
 from bot.slack.gateway import SlackGateway
 from bot.slack.hearing import handler
 from bot.slack.intake import WITHHELD
+from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
 from bot.web import health
 from bot.web.server import Server
@@ -70,6 +71,7 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
             clock=clock,
             app_class=config.slack.app_class,
         )
+        require(gateway.granted)
         deps = await _deps(config, gateway, stack, clock, probe)
         probe("run.opened")
         await _prepare(deps, config)

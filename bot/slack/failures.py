@@ -15,6 +15,7 @@ from bot.errors import SlackAuthError, SlackError, SlackRateLimitedError, SlackR
 # What a call can raise. ValueError and AttributeError come from answers that are no JSON object at all.
 FOREIGN: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, OSError, ValueError, AttributeError)
 
+BOT_TOKEN: Final = "SLACK_BOT_TOKEN"  # noqa: S105 - the name of the setting that holds it
 RETRY_AFTER: Final = 30.0  # seconds, where Slack limits us and does not say for how long
 _LIMITED: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 _UNCLEAR: Final = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
@@ -33,7 +34,7 @@ _AUTH: Final = frozenset(
 _CODE: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
 
 
-def translate(error: BaseException, *, credential: str = "SLACK_BOT_TOKEN") -> SlackError:
+def translate(error: BaseException, *, credential: str = BOT_TOKEN) -> SlackError:
     """Return our error for one of `FOREIGN`.
 
     Args:
@@ -57,8 +58,8 @@ def judge(status: int, answer: Mapping[str, Any], headers: Mapping[str, Any], *,
     code = _code(answer)
     if status == 429 or code in _LIMITED:
         return SlackRateLimitedError(_seconds(headers.get("Retry-After"), answer.get("retry_after")))
-    if code in _AUTH:
-        hint = f"check {credential}: install the app again, or copy its token anew"
+    if code in _AUTH or (code == "missing_scope" and credential != BOT_TOKEN):  # without its scope no socket opens
+        hint = _hint(code, answer) or f"check {credential}: install the app again, or copy its token anew"
         return SlackAuthError(code, f"Slack refuses the token in {credential}: {code}", hint=hint)
     if code in _UNCLEAR or status >= 500:
         return SlackUnclearError(code or f"http_{status}")

@@ -19,6 +19,7 @@ from bot.slack.budgets import PER_MINUTE, POST, UNLISTED, Budgets
 from bot.slack.clients import web_client
 from bot.slack.failures import FOREIGN, translate
 from bot.slack.payloads import KEY, METADATA_TYPE, read_message
+from bot.slack.scopes import granted_by
 
 AppClass = Literal["internal", "marketplace", "unlisted"]
 
@@ -46,6 +47,7 @@ class SlackGateway:
         self._budgets = budgets
         self._page = page
         self._me = Author()
+        self._granted: frozenset[str] | None = None
         self._names: dict[str, tuple[float, str]] = {}
 
     @classmethod
@@ -85,6 +87,11 @@ class SlackGateway:
     @property
     def me(self) -> Author:
         return self._me
+
+    @property
+    def granted(self) -> frozenset[str] | None:
+        """The scopes of our token, as Slack's latest answer names them; none while no answer did."""
+        return self._granted
 
     async def alive(self) -> None:
         """Make the cheapest call there is: Slack answers, and the token is good.
@@ -235,6 +242,8 @@ class SlackGateway:
             response = await self._reads.api_call(method, http_verb="GET", params=arguments)
         else:
             response = await self._posts.api_call(method, json=arguments)
+        granted = granted_by(cast("Mapping[str, object]", response.headers))
+        self._granted = self._granted if granted is None else granted
         return cast("Json", response.data)
 
 

@@ -4,7 +4,8 @@ import asyncio
 import shutil
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -16,6 +17,7 @@ from bench.report import Figure
 from bot.engine.deps import Deps
 from bot.engine.harvester import hear
 from bot.engine.messages import Author, Message
+from state.hot import Hot
 
 REPLIES = 2_000
 OFFERED = 200  # a second
@@ -62,31 +64,38 @@ def _copy_wal(file: Path, copy: Path) -> None:
 
 
 async def _recorded(folder: str) -> list[tuple[str, Any]]:
-    """Return the statements of a hundred replies, in order, as the driver gets them."""
+    """Return the statements of the same replies, in order, as the driver gets them."""
     recorded: list[tuple[str, Any]] = []
-    sub = Path(folder, "recorded")
-    sub.mkdir()
-    async with world.bot(str(sub)) as deps:
+    async with world.bot(f"{folder}/recorded") as deps:
         await world.fill_jobs(deps, REPLIES)
-        with _listening(recorded):
+        with listening(recorded):
             for number in range(REPLIES):
                 await hear(deps, _message(number))
     return [(sql, values) for sql, values in recorded if not sql.startswith(("BEGIN", "PRAGMA", "COMMIT"))]
 
 
-class _listening:  # noqa: N801 - a context manager that reads as a verb
-    def __init__(self, recorded: list[tuple[str, Any]]) -> None:
-        self._recorded = recorded
+@contextmanager
+def listening(recorded: list[tuple[str, Any]]) -> Iterator[None]:
+    """Record what reaches the driver: hot statements, and those that go by SQLAlchemy."""
+    execute = Hot._execute
 
-    def __enter__(self) -> None:
-        sa.event.listen(sa.Engine, "before_cursor_execute", self._note)
+    def hot(self: Hot, connection: sa.Connection, values: dict[str, Any]) -> Any:
+        cursor, prepared = execute(self, connection, values)
+        names = [(name, constant, convert) for name, constant, convert in prepared.binds]
+        bound = [convert(values.get(n, c)) if convert else values.get(n, c) for n, c, convert in names]
+        recorded.append((prepared.sql, bound))
+        return cursor, prepared
 
-    def __exit__(self, *_error: object) -> None:
-        sa.event.remove(sa.Engine, "before_cursor_execute", self._note)
+    def core(_c: Any, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
+        recorded.append((statement, values))
 
-    def _note(self, _c: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:
-        if not many:
-            self._recorded.append((statement, values))
+    Hot._execute = hot  # type: ignore[method-assign]
+    sa.event.listen(sa.Engine, "before_cursor_execute", core)
+    try:
+        yield
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", core)
+        Hot._execute = execute  # type: ignore[method-assign]
 
 
 def _replayed(file: Path, statements: list[tuple[str, Any]]) -> float:

@@ -36,6 +36,7 @@ class Mute:
 @asynccontextmanager
 async def bot(folder: str) -> AsyncIterator[Deps]:
     """Give the use cases on a fresh store with a brain and one agent's sidechat."""
+    Path(folder).mkdir(exist_ok=True)
     url = f"sqlite+aiosqlite:///{folder}/bench.db"
     await migrate(url)
     store = await Store.open(url)

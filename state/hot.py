@@ -6,12 +6,15 @@ only place that knows SQL; on any other connection the very same statement runs 
 """
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
+
+from state.types import UtcDateTime
 
 Row = dict[str, Any]
 _Convert = Callable[[Any], Any] | None
@@ -95,13 +98,31 @@ def _prepare(statement: Any, dialect: Dialect, returning: Sequence[sa.Column[Any
 
 
 def _to_driver(kind: Any, dialect: Dialect) -> _Convert:
+    if isinstance(kind, UtcDateTime):
+        return _stamp
     convert: _Convert = kind.dialect_impl(dialect).bind_processor(dialect)
     return convert
 
 
 def _from_driver(kind: Any, dialect: Dialect) -> _Convert:
+    if isinstance(kind, UtcDateTime):
+        return _instant
     convert: _Convert = kind.dialect_impl(dialect).result_processor(dialect, None)
     return convert
+
+
+@lru_cache(maxsize=8)  # a transaction writes the same few instants again and again
+def _stamp(value: datetime | None) -> str | None:
+    """Write an instant as SQLAlchemy does on SQLite, in a tenth of its time."""
+    if value is None:
+        return None
+    if value.tzinfo is None:
+        raise ValueError(f"a naive time is no instant: {value!r}")
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def _instant(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value).replace(tzinfo=UTC)
 
 
 @lru_cache(maxsize=512)

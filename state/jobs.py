@@ -82,6 +82,15 @@ def find(connection: sa.Connection, job_id: str) -> Followup | None:
     return _followup(row) if row else None
 
 
+_KNOWN = Hot(sa.select(followups.c.job_id).where(followups.c.job_key == sa.bindparam("key")))
+
+
+def known(connection: sa.Connection, typed: str) -> str | None:
+    """Return a job's id as it was given out, by the id in any case; none when there is no such job."""
+    row = _KNOWN.first(connection, key=typed.casefold())
+    return row["job_id"] if row else None
+
+
 def peek(connection: sa.Connection, job_id: str) -> Followup | None:
     """Return a job by its id, in any case, for reading only."""
     row = _FIND.first(connection, key=job_id.casefold())

@@ -20,6 +20,7 @@ from bot.protocol.interpret import Action, Hint, HintReason, Interpretation, int
 from bot.protocol.reading import Reading, read
 from bot.protocol.verbs import OPEN, Status, Verb
 from bot.protocol.verdict import Effect, JobState, Said, Verdict, judge
+from bot.protocol.words import is_result
 from state import jobs, outbox, records, sidechats
 from state.rows import Followup, Sidechat
 
@@ -126,14 +127,16 @@ class Spoken:
 def speak(deps: Deps, connection: sa.Connection, spoken: Spoken) -> Verdict:
     """Apply a verb that did not come as a message.
 
+    A verdict that is not accepted is kept, too: its caller says why it did not do what was meant.
+
     Raises:
         NotFoundError: there is no such job; the nearest open id is in the hint.
-        ConflictError: the job's status does not take the verb, or a RESULT has no words.
+        ConflictError: a RESULT has no words.
     """
     job = jobs.find(connection, spoken.job_id)
     if job is None:
         raise NotFoundError(f"there is no job {spoken.job_id}", hint=_nearest_hint(connection, spoken.job_id))
-    if spoken.verb is Verb.RESULT and not spoken.text.strip():
+    if spoken.verb is Verb.RESULT and not is_result(spoken.text):
         raise ConflictError("a RESULT needs words", hint="say what was done")
     now = deps.clock.now()
     message = Message(channel=f"{spoken.via}:", ts=spoken.key, thread="", author=spoken.author, text=spoken.text)
@@ -143,8 +146,6 @@ def speak(deps: Deps, connection: sa.Connection, spoken: Spoken) -> Verdict:
     )
     if verdict is None:  # the same act again
         return Verdict(effect=Effect.RECORDED, job=_state_of(job))
-    if not verdict.accepted:
-        raise ConflictError(_refusal(verdict, job))
     return verdict
 
 
@@ -157,16 +158,6 @@ def _nearest_hint(connection: sa.Connection, typed: str) -> str:
         thread_pending=False,
     ).hint
     return f"did you mean {from_open.nearest}?" if from_open and from_open.nearest else "`digestbot jobs` lists them"
-
-
-def _refusal(verdict: Verdict, job: Followup) -> str:
-    words = {
-        Effect.ALREADY_CLOSED: f"{job.job_id} is already closed: {job.outcome} by {job.closed_by}",
-        Effect.LATE: f"{job.job_id} is already closed: {job.outcome} by {job.closed_by}; kept as a late reply",
-        Effect.CLAIMED_BY_OTHER: f"{job.job_id} is claimed by {job.owner}",
-        Effect.NO_LONGER_NEEDED: f"{job.job_id} is no longer needed",
-    }
-    return words[verdict.effect]
 
 
 # -- where and who ----------------------------------------------------------------------------------------------------
@@ -214,8 +205,7 @@ def _is_stranger(author: Author, me: Author, scene: Scene) -> bool:
 
 
 def _known(connection: sa.Connection, typed: str) -> str | None:
-    job = jobs.peek(connection, typed)
-    return job.job_id if job else None
+    return jobs.known(connection, typed)
 
 
 def _in_scope(deps: Deps, connection: sa.Connection, message: Message, scene: Scene, job: Followup) -> bool:

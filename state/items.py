@@ -176,30 +176,36 @@ _MEMBER = [
 
 def members(connection: sa.Connection, item: Item, since: datetime) -> list[Member]:
     """Return the waiting items of an item's thread and agent that came, or last took others in, since then (B6)."""
-    query = sa.select(*_MEMBER).where(
+    found = _MEMBERS.rows(connection, source=item.source, thread_id=item.thread_id, agent=item.agent, since=since)
+    return [_member(row) for row in found]
+
+
+_SINCE = sa.bindparam("since", type_=items.c.timestamp.type)
+_MEMBERS = Hot(
+    sa.select(*_MEMBER).where(
         WAITING,
-        items.c.source == item.source,
-        items.c.thread_id == item.thread_id,
-        items.c.agent == item.agent,
-        sa.or_(items.c.timestamp >= since, items.c.burst_at >= since),
+        items.c.source == sa.bindparam("source"),
+        items.c.thread_id == sa.bindparam("thread_id"),
+        items.c.agent == sa.bindparam("agent"),
+        sa.or_(items.c.timestamp >= _SINCE, items.c.burst_at >= _SINCE),
     )
-    return [_member(row) for row in connection.execute(query)]
+)
 
 
 def members_by_id(connection: sa.Connection, ids: Collection[str]) -> dict[str, Member]:
     rows = connection.execute(sa.select(*_MEMBER).where(items.c.id.in_(ids)))
-    return {row.id: _member(row) for row in rows}
+    return {row["id"]: _member(row) for row in rows.mappings()}
 
 
-def _member(row: sa.Row[Any]) -> Member:
+def _member(row: Mapping[Any, Any]) -> Member:
     return Member(
-        id=row.id,
-        priority=row.priority,
-        timestamp=row.timestamp,
-        summary=row.content_summary,
-        authors=frozenset(json.loads(row.voices) or [row.author]),
-        merged_at=row.burst_at,
-        marker=row.marker,
+        id=row["id"],
+        priority=row["priority"],
+        timestamp=row["timestamp"],
+        summary=row["content_summary"],
+        authors=frozenset(json.loads(row["voices"]) or [row["author"]]),
+        merged_at=row["burst_at"],
+        marker=row["marker"],
     )
 
 
@@ -288,6 +294,12 @@ def reserve(connection: sa.Connection, ids: Iterable[str], digest: int, job_id: 
     connection.execute(sa.update(items).where(items.c.id.in_(list(ids))), {"digest": digest, "job_id": job_id})
 
 
+def release(connection: sa.Connection, digest: int) -> None:
+    """Let go of the items of a digest that was never placed: they wait again."""
+    reserved = sa.and_(items.c.digest == digest, items.c.state == sa.literal_column("'new'"))
+    connection.execute(sa.update(items).where(reserved), {"digest": None, "job_id": ""})
+
+
 def of_digest(connection: sa.Connection, digest: int) -> list[Item]:
     """Return the members of a digest, in the order of their rank."""
     return [item_of(row) for row in _OF_DIGEST.rows(connection, digest=digest)]
@@ -315,6 +327,21 @@ def expiring(connection: sa.Connection, now: datetime, most: int, *, held: Colle
     query = sa.select(*_COLUMNS).where(WAITING, items.c.expires_at <= now, items.c.agent.not_in(held))
     query = query.order_by(items.c.expires_at).limit(most)
     return [item_of(row) for row in connection.execute(query).mappings()]
+
+
+def give_back(connection: sa.Connection, item: Item, held: timedelta) -> bool:
+    """Give an item what holds have taken of its time to live so far; true if there was anything to give (B12)."""
+    query = sa.select(items.c.expires_at, items.c.held_seconds).where(items.c.id == item.id)
+    expires_at, given = connection.execute(query).one()
+    owed = held.total_seconds() - given
+    if owed <= 0:
+        return False
+    change(
+        connection,
+        item.id,
+        {"expires_at": expires_at + timedelta(seconds=owed), "held_seconds": held.total_seconds()},
+    )
+    return True
 
 
 def prolong(connection: sa.Connection, source: str, thread_id: str, by: timedelta) -> None:

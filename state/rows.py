@@ -21,6 +21,12 @@ class Sidechat:
     escalate_to: str
     time_zone: str
     broken: str  # the reason, or empty
+    broken_at: datetime | None
+    quiet_hours: str  # `22:00-07:00`, several with commas; wall time in `time_zone`
+    quiet_since: datetime | None  # since when these are in force
+    muted_at: datetime | None
+    muted_until: datetime | None  # none while `muted_at` is set: until somebody unmutes
+    catch_up: int  # a hold has ended, and what waited goes out as one digest
 
 
 @dataclass(frozen=True, kw_only=True)

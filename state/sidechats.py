@@ -38,6 +38,12 @@ def by_agent(connection: sa.Connection, agent: str) -> Sidechat | None:
     return _one(_BY_AGENT.first(connection, key=agent.casefold()))
 
 
+def catching_up(connection: sa.Connection) -> list[Sidechat]:
+    """Return the sidechats of which a hold has ended and what waited has not been composed yet."""
+    rows = connection.execute(sa.select(*_COLUMNS).where(sidechats.c.catch_up == 1))
+    return [_value(row) for row in rows.mappings()]
+
+
 def in_channel(connection: sa.Connection, channel: str) -> list[Sidechat]:
     """Return the sidechats in a channel: itself, and threads of it."""
     return [_value(row) for row in _IN_CHANNEL.rows(connection, channel=channel)]

@@ -26,6 +26,7 @@ class Reason(StrEnum):
     BURST = "burst collapsed"
     RAISED = "joined the burst"
     TAKEN_OVER = "burst taken over by a higher priority"
+    INHERITED = "burst carried over to a newer instance of its keeper"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,14 @@ def plan_burst(members: Iterable[Member], *, now: datetime, window: timedelta = 
     if len(_authors(group)) < AUTHORS_MIN:
         return QUIET
     return _collapsed(Reason.BURST, max(group, key=_precedence), group)
+
+
+def inherited(keeper: Member, gone: Iterable[Member]) -> Burst:
+    """Say what a keeper by key takes over from bursts among the instances that were merged into it (SPEC B5, B6)."""
+    group = [keeper, *gone]
+    if not any(member.merged_at for member in group):
+        return QUIET
+    return _collapsed(Reason.INHERITED, keeper, group)
 
 
 def with_participants(summary: str, count: int) -> str:

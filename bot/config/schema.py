@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from bot.buffer import quiet_hours
 from bot.buffer.limits import MARGIN, WINDOWS, Action, Window
 from bot.buffer.routing import Rule
 from bot.buffer.score import DECAY_MAX, DECAY_MIN
@@ -77,6 +78,11 @@ def _zone(name: str) -> str:
 
 def _sidechat_name(name: str) -> str:
     if not name.strip() or len(name) > NAME_MAX:
+def _quiet_hours(text: str) -> str:
+    quiet_hours.parse(text)  # its own words say what is wrong
+    return text
+
+
         raise ValueError(f"must have 1 to {NAME_MAX} characters")
     return _line(name)
 
@@ -135,6 +141,7 @@ class Table(BaseModel):
     """A table of the file: no other keys than these, no guessing of types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+QuietHours = Annotated[str, AfterValidator(_quiet_hours)]
 
 
 def _table(make: Callable[[], Any]) -> Any:
@@ -237,6 +244,7 @@ class RouteTable(Table):
     source: str = ""
     repository: str = ""
     mailbox: str = ""
+    quiet_hours: QuietHours = ""
     label: str = ""
     mention: str = ""
 

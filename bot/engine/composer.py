@@ -4,7 +4,7 @@ For each agent with waiting items it decides what makes a digest now, reserves t
 transaction an agent; an agent with nothing to surface costs one index probe.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from bot.buffer.items import Item
 from bot.buffer.score import order, rank
+from bot.engine import holds
 from bot.engine.deps import Deps
 from bot.engine.settings import Settings
 from bot.errors import NotFoundError
@@ -25,6 +26,8 @@ from state import items, jobs, outbox, records, sidechats
 from state.rows import Sidechat
 
 TIERS: Final = {DigestClass.ACTIONABLE: (2, 1), DigestClass.INFORMATIONAL: (0,)}
+ONLY_URGENT: Final = {DigestClass.ACTIONABLE: (2,)}  # passes quiet hours (R5)
+ALL_AS_ONE: Final = {DigestClass.ACTIONABLE: (2, 1, 0)}  # after a hold: one digest, and the rest with the next beat
 WEIGHT_URGENT: Final = 2
 WEIGHT_DIGEST: Final = 5
 
@@ -48,8 +51,17 @@ async def act(deps: Deps) -> int:
 
 
 async def act_urgent(deps: Deps) -> int:
-    """Run an act beat at once for the agents for whom an urgent item waits (B14)."""
-    return await _act_for(deps, await deps.store.read(items.agents_urgent))
+    """Run an act beat at once for the agents for whom an urgent item waits (B14), or whose hold has ended (R5)."""
+    return await _act_for(deps, await deps.store.read(lambda connection: _in_a_hurry(deps, connection)))
+
+
+def _in_a_hurry(deps: Deps, connection: sa.Connection) -> list[str]:
+    agents, ended = items.agents_urgent(connection), {one.seq for one in sidechats.catching_up(connection)}
+    if ended:
+        waiting = [one for one in items.agents_waiting(connection) if one not in agents]
+        to = {one: reach(connection, one, deps.settings.brain) for one in waiting}
+        agents += [one for one, sidechat in to.items() if sidechat is not None and sidechat.seq in ended]
+    return agents
 
 
 async def _act_for(deps: Deps, agents: Sequence[str]) -> int:
@@ -63,12 +75,23 @@ async def _act_for(deps: Deps, agents: Sequence[str]) -> int:
 
 def compose_for(deps: Deps, connection: sa.Connection, agent: str) -> int:
     """Owe at most one actionable and one informational digest to an agent."""
-    now, settings = deps.clock.now(), deps.settings
-    sidechat = reach(connection, agent, settings.brain)
-    if sidechat is None or sidechat.broken:
+    now, sidechat = deps.clock.now(), reach(connection, agent, deps.settings.brain)
+    if sidechat is None or holds.held(connection, sidechat, now, urgent=True):
         return 0  # kept: the items wait for a sidechat that can be reached
-    owed = 0
-    for kind, tiers in TIERS.items():
+    if holds.held(connection, sidechat, now):
+        return _compose(deps, connection, agent, sidechat, ONLY_URGENT)
+    if sidechat.catch_up:
+        sidechats.change(connection, sidechat.seq, {"catch_up": 0})
+        unplaced = jobs.unplaced(connection, sidechat.agent)  # one that was held itself is the catch-up
+        return 0 if unplaced else _compose(deps, connection, agent, sidechat, ALL_AS_ONE)
+    return _compose(deps, connection, agent, sidechat, TIERS)
+
+
+def _compose(
+    deps: Deps, connection: sa.Connection, agent: str, sidechat: Sidechat, digests: Mapping[DigestClass, Sequence[int]]
+) -> int:
+    now, settings, owed = deps.clock.now(), deps.settings, 0
+    for kind, tiers in digests.items():
         chosen = _choose(connection, agent, tiers, now, settings)
         if chosen and not _on_its_way(connection, sidechat.agent, kind, chosen):
             owe(connection, deps.wording, sheet_of(sidechat, chosen, settings), now)

@@ -16,7 +16,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from bot.buffer.limits import Action, Window, backed_off
-from bot.engine import delivery, reading_back
+from bot.engine import delivery, holds, reading_back
 from bot.engine.deps import Deps
 from bot.engine.letters import Letter, draft
 from bot.engine.messages import Post, Posted
@@ -72,6 +72,10 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
                 continue
             if pause is not None and pause.until > now:
                 outbox.change(connection, row.seq, {"not_before": pause.until, "status": "ready"})
+            hold = holds.of_row(connection, row, now)
+            if hold is not None:
+                outbox.hold(connection, row.seq, hold.reason, hold.until or now + holds.RECHECK)
+                continue
                 continue
             if row.paced and not _window_clear(deps, connection, row, now):
                 busy.add(row.destination)

@@ -16,7 +16,7 @@ from bot.buffer.dedup import Arrival, Merge, decide
 from bot.buffer.ingest import Defaults, admit, id_prefix, item_id
 from bot.buffer.items import Draft, Ignored, Item, Rejected, Signal, State, SubjectClosed
 from bot.buffer.routing import route
-from bot.engine import closing
+from bot.engine import bursting, closing
 from bot.engine.deps import Deps
 from bot.engine.settings import Settings
 from bot.protocol.verbs import Marker
@@ -131,6 +131,8 @@ def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: dat
         taken.merged += 1
     elif _late(connection, item):
         items.move(connection, [item], State.EXPIRED, reason="subject closed", now=now)
+    elif item.id in bursting.collapse(connection, item, now).merged:
+        taken.merged += 1
     else:
         taken.stored.append(item.id)
         taken.urgent = taken.urgent or item.marker == Marker.URGENT
@@ -152,6 +154,8 @@ def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Mer
     )
     if merge.merged or merge.count != item.resubmission_count or merge.keeper != item.id:
         items.recount(connection, merge.keeper, merge.count, merge.marker, decay=settings.decay)
+    if merge.merged:
+        bursting.inherit(connection, merge.keeper, merge.merged, now)
     keeper = items.get(connection, merge.keeper) if merge.keeper != item.id else None
     if keeper is not None and keeper.job_id:
         closing.refresh_card(connection, keeper.job_id, now)  # it shows the item as ×n

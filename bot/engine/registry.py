@@ -1,11 +1,13 @@
 """The sidechat registry: registering, unregistering, and what happens when a sidechat breaks (SPEC R1, F7)."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import sqlalchemy as sa
 
+from bot.buffer import quiet_hours
 from bot.engine import closing, notices
 from bot.engine.deps import Deps
 from bot.engine.policies import policy_of
@@ -32,6 +34,7 @@ class Registration:
     members: tuple[str, ...] = ()
     escalate_to: str = ""
     time_zone: str = "UTC"
+    quiet_hours: str | None = None  # `22:00-07:00`, several with commas; none leaves them as they are (R5)
 
 
 def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sidechat:
@@ -45,7 +48,7 @@ def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sid
     _check(wanted, agent)
     known = sidechats.by_name(connection, wanted.name)
     _check_free(connection, wanted, agent, known)
-    values = {
+    values: dict[str, object] = {
         "name": wanted.name,
         "agent": agent,
         "label": wanted.label or f"{agent} main chat",
@@ -59,6 +62,7 @@ def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sid
         "broken_at": None,
     }
     now = deps.clock.now()
+    values |= _quiet(wanted, known, now)
     if known is None:
         sidechats.add(connection, values, now)
     else:
@@ -178,6 +182,18 @@ def _check(wanted: Registration, agent: str) -> None:
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a folder of the zone database is no zone
         raise UsageError(f"{wanted.time_zone!r} is no time zone", hint="an IANA name such as Europe/London") from error
 
+    try:
+        quiet_hours.parse(wanted.quiet_hours or "")
+    except ValueError as error:
+        raise UsageError(f"quiet hours {error}", hint="wall time, for example 22:00-07:00") from error
+
+
+def _quiet(wanted: Registration, known: Sidechat | None, now: datetime) -> dict[str, object]:
+    """Return the quiet hours; changed ones are in force from now on, not for the past."""
+    hours = wanted.quiet_hours if wanted.quiet_hours is not None else known.quiet_hours if known else ""
+    if known is not None and (known.quiet_hours, known.time_zone) == (hours, wanted.time_zone):
+        return {}
+    return {"quiet_hours": hours, "quiet_since": now if hours else None}
 
 def _check_free(connection: sa.Connection, wanted: Registration, agent: str, known: Sidechat | None) -> None:
     holder = sidechats.by_agent(connection, agent)

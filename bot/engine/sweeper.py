@@ -10,7 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.engine import closing, notices
+from bot.engine import closing, holds, notices
 from bot.engine.deps import Deps
 from bot.engine.policies import policy_of
 from bot.protocol.policy import Due, Step, Timer, next_step
@@ -24,7 +24,8 @@ WEIGHT_NUDGE: Final = 3
 
 async def sweep(deps: Deps) -> int:
     """Do what is due now and return how many jobs it touched."""
-    due = await deps.store.read(lambda connection: jobs.due(connection, deps.clock.now(), BATCH))
+    await holds.tend(deps)
+    due = await deps.store.read(lambda connection: _due(connection, deps.clock.now()))
     touched = 0
     for job in due:
         touched += await deps.store.write(lambda connection, job=job: sweep_one(deps, connection, job.job_id))  # type: ignore[misc]
@@ -36,8 +37,14 @@ async def sweep(deps: Deps) -> int:
 def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
     """Read one job again and do what is due for it; true if anything was."""
     job, now = jobs.find(connection, job_id), deps.clock.now()
-    if job is None:
+    if job is None or holds.clock_held(connection, job.sidechat, now, urgent=job.urgent):
         return False
+def _due(connection: sa.Connection, now: datetime) -> list[Followup]:
+    """Return the jobs whose clock has run out; those of a held sidechat stand still (R5)."""
+    held, hard = holds.clocks(connection, now)
+    return jobs.due(connection, now, BATCH, held=held, hard=hard)
+
+
     digest = jobs.digest(connection, job.digest)
     step = next_step(_timer(connection, job), now)
     apply = _APPLY.get(step.reason)

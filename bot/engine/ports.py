@@ -1,5 +1,6 @@
 """The ports of the use cases: small, defined by who uses them."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 

@@ -76,13 +76,13 @@ def _zone(name: str) -> str:
     return name
 
 
-def _sidechat_name(name: str) -> str:
-    if not name.strip() or len(name) > NAME_MAX:
 def _quiet_hours(text: str) -> str:
     quiet_hours.parse(text)  # its own words say what is wrong
     return text
 
 
+def _sidechat_name(name: str) -> str:
+    if not name.strip() or len(name) > NAME_MAX:
         raise ValueError(f"must have 1 to {NAME_MAX} characters")
     return _line(name)
 
@@ -131,6 +131,7 @@ Operator = Annotated[str, shaped(r"[UWS][A-Z0-9]{2,}", "a user's id (U…) or a 
 Login = Annotated[str, shaped(r"@?[A-Za-z0-9_-]+(?:\[bot\])?", "a GitHub login")]
 Team = Annotated[str, shaped(r"@?(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9._-]+", "a GitHub team, as org/team or team")]
 Zone = Annotated[str, AfterValidator(_zone)]
+QuietHours = Annotated[str, AfterValidator(_quiet_hours)]
 SidechatName = Annotated[str, AfterValidator(_sidechat_name)]
 Label = Annotated[str, Field(max_length=NAME_MAX), AfterValidator(_line)]
 Thread = Annotated[str, AfterValidator(thread_ts)]
@@ -141,7 +142,6 @@ class Table(BaseModel):
     """A table of the file: no other keys than these, no guessing of types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
-QuietHours = Annotated[str, AfterValidator(_quiet_hours)]
 
 
 def _table(make: Callable[[], Any]) -> Any:
@@ -234,6 +234,7 @@ class SidechatTable(Table):
     members: list[Member] = _table(list)
     escalate_to: str = ""
     time_zone: Zone = "UTC"
+    quiet_hours: QuietHours = ""
 
     def registration(self) -> Registration:
         return Registration(**{**self.model_dump(), "members": tuple(self.members)})
@@ -244,7 +245,6 @@ class RouteTable(Table):
     source: str = ""
     repository: str = ""
     mailbox: str = ""
-    quiet_hours: QuietHours = ""
     label: str = ""
     mention: str = ""
 

@@ -70,12 +70,12 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
         if not look and row.kind not in _SMALL:
             if row.destination in busy:
                 continue
-            if pause is not None and pause.until > now:
-                outbox.change(connection, row.seq, {"not_before": pause.until, "status": "ready"})
             hold = holds.of_row(connection, row, now)
             if hold is not None:
                 outbox.hold(connection, row.seq, hold.reason, hold.until or now + holds.RECHECK)
                 continue
+            if pause is not None and pause.until > now:
+                outbox.change(connection, row.seq, {"not_before": pause.until, "status": "ready"})
                 continue
             if row.paced and not _window_clear(deps, connection, row, now):
                 busy.add(row.destination)

@@ -181,7 +181,6 @@ def _check(wanted: Registration, agent: str) -> None:
         ZoneInfo(wanted.time_zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a folder of the zone database is no zone
         raise UsageError(f"{wanted.time_zone!r} is no time zone", hint="an IANA name such as Europe/London") from error
-
     try:
         quiet_hours.parse(wanted.quiet_hours or "")
     except ValueError as error:
@@ -194,6 +193,7 @@ def _quiet(wanted: Registration, known: Sidechat | None, now: datetime) -> dict[
     if known is not None and (known.quiet_hours, known.time_zone) == (hours, wanted.time_zone):
         return {}
     return {"quiet_hours": hours, "quiet_since": now if hours else None}
+
 
 def _check_free(connection: sa.Connection, wanted: Registration, agent: str, known: Sidechat | None) -> None:
     holder = sidechats.by_agent(connection, agent)

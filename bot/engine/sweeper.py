@@ -34,17 +34,17 @@ async def sweep(deps: Deps) -> int:
     return touched
 
 
-def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
-    """Read one job again and do what is due for it; true if anything was."""
-    job, now = jobs.find(connection, job_id), deps.clock.now()
-    if job is None or holds.clock_held(connection, job.sidechat, now, urgent=job.urgent):
-        return False
 def _due(connection: sa.Connection, now: datetime) -> list[Followup]:
     """Return the jobs whose clock has run out; those of a held sidechat stand still (R5)."""
     held, hard = holds.clocks(connection, now)
     return jobs.due(connection, now, BATCH, held=held, hard=hard)
 
 
+def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
+    """Read one job again and do what is due for it; true if anything was."""
+    job, now = jobs.find(connection, job_id), deps.clock.now()
+    if job is None or holds.clock_held(connection, job.sidechat, now, urgent=job.urgent):
+        return False
     digest = jobs.digest(connection, job.digest)
     step = next_step(_timer(connection, job), now)
     apply = _APPLY.get(step.reason)

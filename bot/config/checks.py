@@ -24,6 +24,7 @@ def across(raw: Mapping[str, Any], file: str) -> list[Fault]:
         *_route_faults(raw),
         *_account_faults(raw),
         *_listening_faults(raw),
+        *_mail_faults(raw),
     ]
     return [*(Fault(file=file, key=key, what=what) for key, what in findings), *tokens_in(raw, file)]
 
@@ -89,6 +90,19 @@ def _listening_faults(raw: Mapping[str, Any]) -> Iterator[Finding]:
     host = http.get("host")
     if isinstance(host, str) and is_public(host) and http.get("public") is not True:
         yield "http.host", f"{shown(host)} can be reached from other machines; say http.public = true if that is meant"
+
+
+def _mail_faults(raw: Mapping[str, Any]) -> Iterator[Finding]:
+    mail = _table(raw, "mail")
+    if _text(mail, "host") and not _text(mail, "user"):
+        yield "mail.user", "is not set; it is who signs in at mail.host"
+    if mail.get("security") == "none" and is_public(_text(mail, "host") or "localhost"):
+        yield "mail.security", "would send the password in the clear; only a server on this machine may do without"
+    seen: dict[str, str] = {}
+    for address in _table(mail, "addresses"):
+        first = seen.setdefault(address.casefold(), address)
+        if first != address:
+            yield key_of(("mail", "addresses", address)), f"is the same as {first}"
 
 
 def _table(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
 import bot
+from bot.config.bases import wrong_with_base
 from bot.config.faults import Fault
-from bot.errors import StoreError
+from bot.errors import ConfigError, StoreError
 from state.engines import database_file, dialect_of
 
 WHERE: Final = "environment"
@@ -27,7 +27,10 @@ CONFIG_NAME: Final = "digestbot.toml"
 DATABASE_NAME: Final = "digestbot.db"
 BUFFER_NAME: Final = "buffer.jsonl"
 
-SECRETS: Final = ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "GITHUB_WEBHOOK_SECRET")
+SECRETS: Final = (
+    *("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "GITHUB_WEBHOOK_SECRET", "GITHUB_TOKEN"),
+    "MAIL_PASSWORD",
+)
 PLACES: Final = ("DIGESTBOT_CONFIG", "DIGESTBOT_HOME", "DIGESTBOT_DATABASE", "SLACK_API_URL")
 LISTS: Final = ("DIGESTBOT_HTTP_TOKENS",)  # secrets of several lines; see tokens.py
 VARIABLES: Final = (*PLACES, *SECRETS, *LISTS, *(f"{name}_FILE" for name in (*SECRETS, *LISTS)))
@@ -36,6 +39,7 @@ IN_PACKAGE: Final = "lies in the program's own folder, which an update replaces"
 
 _OURS: Final = "DIGESTBOT_"
 _SECRET_BYTES_MAX: Final = 65536  # a secret is a line, not a disk
+_CHOSEN_BY_PEOPLE: Final = frozenset({"MAIL_PASSWORD"})  # may have spaces and any letters
 _SWAPPED: Final = {  # a token in the other's place is the commonest slip; Slack only says `not_allowed_token_type`
     "SLACK_BOT_TOKEN": ("xapp-", "an app-level token; it belongs in SLACK_APP_TOKEN"),
     "SLACK_APP_TOKEN": ("xoxb-", "a bot token; it belongs in SLACK_BOT_TOKEN"),
@@ -89,14 +93,30 @@ class Environment:
         prefix, meaning = _SWAPPED.get(name, ("", ""))
         if prefix and value.startswith(prefix):
             self.fault(name, f"holds {meaning}")
-        if value and not (value.isascii() and value.isprintable() and " " not in value):
+        if value and name in _CHOSEN_BY_PEOPLE and not value.isprintable():
+            self.fault(name, "must be one line")
+        elif value and name not in _CHOSEN_BY_PEOPLE and not _is_token(value):
             self.fault(name, "must be one line of plain characters without spaces")
         return SecretStr(value) if value else None
+
+    def renewed(self, name: str) -> str:
+        """Return a secret as it stands now: the file that holds it may have been written anew.
+
+        Raises:
+            ConfigError: The file cannot be read any more.
+        """
+        file = self.get(f"{name}_FILE")
+        if not file:
+            return self.get(name)
+        try:
+            return self.path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{name}_FILE cannot be read: {type(error).__name__}") from error
 
     def slack_api_url(self) -> str:
         """Return the base of Slack's Web API, with the slash at its end that the client needs."""
         url = self.get("SLACK_API_URL") or SLACK_API_URL
-        if wrong := _wrong_with_base(url):
+        if wrong := wrong_with_base(url):
             self.fault("SLACK_API_URL", f"{wrong}; it is a base such as {SLACK_API_URL}")
         return url if url.endswith("/") else f"{url}/"
 
@@ -138,6 +158,10 @@ class Environment:
         return value
 
 
+def _is_token(value: str) -> bool:
+    return value.isascii() and value.isprintable() and " " not in value
+
+
 def in_package(path: Path) -> bool:
     """Whether a path lies where the program itself is installed."""
     resolved = path.resolve()
@@ -159,18 +183,3 @@ def secret_parts(url: str) -> Iterator[SecretStr]:
     password = make_url(url).password
     if password:
         yield SecretStr(str(password))
-
-
-def _wrong_with_base(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        port_fits = parts.port is None or parts.port > 0
-    except ValueError:
-        return "is no address"
-    if parts.scheme not in {"http", "https"}:
-        return "must begin with https:// or http://"
-    if not parts.hostname or not port_fits or any(character.isspace() for character in url):
-        return "is no address"
-    if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
-        return "must have no query, fragment, name or password"
-    return ""

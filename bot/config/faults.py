@@ -24,6 +24,8 @@ _SECRETS: Final = {
     **dict.fromkeys(("slack_app_token", "app_token"), "SLACK_APP_TOKEN"),
     **dict.fromkeys(("slack_signing_secret", "signing_secret"), "SLACK_SIGNING_SECRET"),
     **dict.fromkeys(("github_webhook_secret", "webhook_secret"), "GITHUB_WEBHOOK_SECRET"),
+    "github_token": "GITHUB_TOKEN",
+    **dict.fromkeys(("mail_password", "password"), "MAIL_PASSWORD"),
 }
 _VARIABLES: Final = {
     **dict.fromkeys(("database", "database_url", "digestbot_database"), "DIGESTBOT_DATABASE"),

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from bot.config.environment import (
     secret_parts,
 )
 from bot.config.faults import Fault, FaultyConfigError, faults_of
+from bot.config.inboxes import MAIL_PASSWORD, GitHubInbox, MailInbox, github_inbox, mail_inbox, mailbox, secret_giver
 from bot.config.schema import DAY, HOUR, FileTable
 from bot.config.tokens import Token, tokens_of
 from bot.engine.registry import Registration
@@ -29,6 +30,7 @@ from bot.engine.settings import Settings
 from bot.errors import NotAllowedError
 from bot.protocol.verbs import Marker
 from bot.sources.github.agents import Agents
+from bot.sources.mail.mail import Mailbox
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,9 @@ class Config:
     slack: Slack
     github: Agents
     github_webhook_secret: SecretStr | None
+    github_inbox: GitHubInbox | None  # whose notifications are polled
+    mail_inbox: MailInbox | None  # whose mail is polled
+    mailbox: Mailbox  # what mail is read as, wherever it comes from
     http: Http
     tokens: tuple[Token, ...]  # who may come to the HTTP face, as what; none: nobody
     log: Log
@@ -90,6 +95,8 @@ class Config:
             self.slack.app_token,
             self.slack.signing_secret,
             self.github_webhook_secret,
+            self.github_inbox.token if self.github_inbox else None,
+            self.mail_inbox.password if self.mail_inbox else None,
             *(token.secret for token in self.tokens),
             *secret_parts(self.database_url),
         )
@@ -152,6 +159,7 @@ class _Surroundings:
     secrets: Mapping[str, SecretStr | None]
     tokens: tuple[Token, ...]
     api_url: str
+    mail_secret: Callable[[], str]
 
 
 def _surroundings(environment: Environment) -> _Surroundings:
@@ -163,6 +171,7 @@ def _surroundings(environment: Environment) -> _Surroundings:
         secrets={name: environment.secret(name) for name in SECRETS},
         tokens=tokens_of(environment),
         api_url=environment.slack_api_url(),
+        mail_secret=secret_giver(environment),
     )
 
 
@@ -225,6 +234,9 @@ def _config(surroundings: _Surroundings, file: Path | None, table: FileTable, bu
         ),
         github=_agents(table),
         github_webhook_secret=secrets["GITHUB_WEBHOOK_SECRET"],
+        github_inbox=github_inbox(table, secrets["GITHUB_TOKEN"]),
+        mail_inbox=mail_inbox(table, secrets[MAIL_PASSWORD], surroundings.mail_secret),
+        mailbox=mailbox(table),
         http=Http(**table.http.model_dump(), wanted="http" in table.model_fields_set or table.slack.mode == "http"),
         tokens=surroundings.tokens,
         log=Log(**table.log.model_dump()),
@@ -265,6 +277,7 @@ def _settings(table: FileTable, buffer_path: Path) -> Settings:
         tell_brain_replies=table.tell_brain_replies,
         look_again_after=timedelta(seconds=table.delivery.look_again_seconds),
         hints_max=table.hints_max,
+        operators=tuple(table.operators),
     )
 
 

@@ -18,11 +18,13 @@ from bot.buffer import quiet_hours
 from bot.buffer.limits import MARGIN, WINDOWS, Action, Window
 from bot.buffer.routing import Rule
 from bot.buffer.score import DECAY_MAX, DECAY_MIN
+from bot.config.bases import wrong_with_base
 from bot.engine.registry import NAME_MAX, Registration
 from bot.engine.settings import Settings
 from bot.protocol.job_ids import AGENT_NAME
 from bot.protocol.policy import Policy
 from bot.protocol.verbs import Marker
+from bot.sources.github.poller import FULL_EVERY
 
 DEFAULTS: Final = Settings(escalate_to="")
 SECOND: Final = timedelta(seconds=1)
@@ -94,6 +96,12 @@ def _line(text: str) -> str:
     return text
 
 
+def _base(url: str) -> str:
+    if wrong := wrong_with_base(url):
+        raise ValueError(f"{wrong}; it is a base such as https://api.github.com/")
+    return url if url.endswith("/") else f"{url}/"
+
+
 def thread_ts(thread: str) -> str:
     """Return a thread's timestamp, from itself or from its permalink.
 
@@ -130,6 +138,8 @@ Member = Annotated[str, shaped(r"[UWB][A-Z0-9]{2,}", "a user's or bot's id, such
 Operator = Annotated[str, shaped(r"[UWS][A-Z0-9]{2,}", "a user's id (U…) or a user group's id (S…)")]
 Login = Annotated[str, shaped(r"@?[A-Za-z0-9_-]+(?:\[bot\])?", "a GitHub login")]
 Team = Annotated[str, shaped(r"@?(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9._-]+", "a GitHub team, as org/team or team")]
+Address = Annotated[str, shaped(r"[^@\s]{1,64}@[^@\s]{1,255}", "a mail address")]
+Base = Annotated[str, AfterValidator(_base)]
 Zone = Annotated[str, AfterValidator(_zone)]
 QuietHours = Annotated[str, AfterValidator(_quiet_hours)]
 SidechatName = Annotated[str, AfterValidator(_sidechat_name)]
@@ -255,6 +265,21 @@ class RouteTable(Table):
 class GithubTable(Table):
     logins: dict[Login, AgentName] = _table(dict)
     teams: dict[Team, AgentName] = _table(dict)
+    poll: bool = True
+    api_url: Base = "https://api.github.com/"
+    full_poll_every: Count = FULL_EVERY
+
+
+class MailTable(Table):
+    host: str = ""
+    port: Annotated[int, Field(ge=1, le=65535)] = 993
+    user: str = ""
+    folder: Annotated[str, Field(min_length=1)] = "INBOX"
+    name: Annotated[str, shaped("[A-Za-z0-9_.-]{1,64}", "a mailbox's name (letters, digits, _ . -)")] = "inbox"
+    addresses: dict[Address, AgentOrNone] = _table(dict)
+    sign_in: Literal["password", "xoauth2"] = "password"
+    security: Literal["tls", "starttls", "none"] = "tls"
+    authserv_id: str = ""
 
 
 class SlackTable(Table):
@@ -300,6 +325,7 @@ class FileTable(Table):
     policy: PolicyTable = _table(PolicyTable)
     delivery: DeliveryTable = _table(DeliveryTable)
     github: GithubTable = _table(GithubTable)
+    mail: MailTable = _table(MailTable)
     slack: SlackTable = _table(SlackTable)
     http: HttpTable = _table(HttpTable)
     log: LogTable = _table(LogTable)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.config.checks import across
+from bot.config.environment import SECRETS
 from bot.config.faults import FaultyConfigError, faults_of
 from bot.config.loading import _config, _Surroundings
 from bot.config.schema import FileTable, paths
@@ -22,8 +23,8 @@ VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dict
 FILES = st.dictionaries(st.sampled_from([*FileTable.model_fields, "token"]), VALUES, max_size=8)
 NOWHERE = _Surroundings(
     home=Path("/nowhere"), database_url="sqlite+aiosqlite:////nowhere/x.db", secrets=dict.fromkeys(
-        ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "GITHUB_WEBHOOK_SECRET")
-    ), tokens=(), api_url="https://slack.com/api/",
+        SECRETS
+    ), tokens=(), api_url="https://slack.com/api/", mail_secret=str,
 )  # fmt: skip
 
 

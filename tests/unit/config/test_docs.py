@@ -25,6 +25,7 @@ IN_WORDS = {
     "sidechats.label": "`<agent> main chat`",
 }
 REQUIRED = {"sidechats": 'name = "pip"\nchannel = "C0000000001"\n', "routes": 'agent = "pip"\nmention = "pip"\n'}
+BESIDE = {"mail.host": 'user = "bot"\n'}  # what has to be set with it
 
 
 def field_of(path):
@@ -69,6 +70,7 @@ def test_documented_examples_are_valid(key):
         rest = "".join(one + "\n" for one in REQUIRED[table].splitlines() if not one.startswith(f"{name} ="))
         line, table = rest + line, f"[{table}]"
         line = line.replace("C0000000001", "C0123456789")  # the example's permalink is of that channel
+    line += BESIDE.get(key, "")
     raw = tomllib.loads(f"[{table}]\n{line}" if table else line)
     FileTable.model_validate(raw)
     assert across(raw, "example") == []

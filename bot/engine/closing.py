@@ -12,7 +12,7 @@ from bot.buffer.items import Item, State, SubjectClosed
 from bot.buffer.limits import cooldown
 from bot.engine.settings import Settings
 from bot.protocol.verbs import Status, Verb
-from state import items, jobs, limits, outbox, records, subjects
+from state import items, jobs, limits, outbox, overview, records, subjects
 from state.rows import Followup
 
 
@@ -86,11 +86,14 @@ def quiet(connection: sa.Connection, job_id: str, why: str, now: datetime) -> No
 
 
 def refresh_card(connection: sa.Connection, job_id: str, now: datetime) -> None:
-    """Owe an update of the job's card; it is drawn from the store when it is sent, so the newest state wins."""
+    """Owe an update of the job's cards; each is drawn from the store when it is sent, so the newest state wins."""
     key = f"card:{job_id}"
-    row = {"kind": "card", "idempotency_key": key, "job_id": job_id, "weight": 4, "not_before": now, "created_at": now}
-    if not outbox.queue(connection, row):
-        outbox.requeue(connection, key, now)
+    row = {"kind": "card", "job_id": job_id, "weight": 4, "not_before": now, "created_at": now}
+    copies = overview.copies(connection, job_id)
+    places = [{"idempotency_key": f"card:{one.seq}", "destination": one.channel, "target": one.ts} for one in copies]
+    for place in ({"idempotency_key": key}, *places):
+        if not outbox.queue(connection, {**row, **place}):
+            outbox.requeue(connection, place["idempotency_key"], now)
 
 
 def _cooldown(settings: Settings, item: Item) -> timedelta:

@@ -20,8 +20,9 @@ from bot.engine import delivery, holds, reading_back
 from bot.engine.deps import Deps
 from bot.engine.letters import Letter, draft
 from bot.engine.messages import Post, Posted
+from bot.engine.pausing import is_paused
 from bot.errors import SlackAuthError, SlackError, SlackRateLimitedError, SlackRefusedError, StoreError
-from state import limits, outbox, records
+from state import limits, outbox, overview, records
 from state.rows import Delivery
 
 BATCH: Final = 32
@@ -65,7 +66,7 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
     pause = limits.backoff(connection, delivery.SCOPE_OF_POSTS)
     claims: list[Claim] = []
     busy: set[str] = set()
-    for row in outbox.due(connection, now, BATCH):
+    for row in _due(connection, now):
         look = row.status != "ready" and row.attempts > 0 and row.kind not in _SMALL
         if not look and row.kind not in _SMALL:
             if row.destination in busy:
@@ -85,6 +86,12 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
         outbox.change(connection, row.seq, {"status": "sending", "lease_until": until, "not_before": until})
         claims.append(Claim(row=row, look=look))
     return claims
+
+
+def _due(connection: sa.Connection, now: datetime) -> list[Delivery]:
+    """Return what may be worked on; a pause lets out receipts only, and looks for what may have arrived (U1)."""
+    find = overview.due_while_paused if is_paused(connection) else outbox.due
+    return find(connection, now, BATCH)
 
 
 _SMALL: Final = frozenset({"card", "reaction"})  # outside the Slack window, and repeatable without harm
@@ -157,7 +164,9 @@ async def _post(deps: Deps, row: Delivery, letter: Letter) -> None:
 
 async def _update(deps: Deps, row: Delivery, letter: Letter) -> None:
     assert letter.card is not None
-    where = await deps.store.read(lambda connection: reading_back.card_place(connection, row.job_id))
+    where = (row.destination, row.target)  # a copy's; else the digest's, wherever it stands by now
+    if not row.target:
+        where = await deps.store.read(lambda connection: reading_back.card_place(connection, row.job_id))
     await deps.messenger.update(*where, letter.card)
     await _end(deps, row, "sent", "")
 

@@ -109,6 +109,7 @@ def _escalation_placed(deps: Deps, connection: sa.Connection, row: Delivery, pos
     now = deps.clock.now()
     place = Place(job_id=row.job_id, kind="escalation", channel=posted.channel, root=row.thread or posted.ts)
     jobs.add_place(connection, place)
+    closing.refresh_card(connection, row.job_id, now)  # it may have been answered while this was on its way
     records.note(connection, row.job_id, "escalation delivered", now, detail={"to": row.destination})
 
 

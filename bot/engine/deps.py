@@ -32,6 +32,7 @@ class Bells:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)  # begin nothing new
     leases: set[int] = field(default_factory=set)  # outbox rows that this process has taken on and not settled
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
+    sockets: Callable[[], int] | None = None  # tells how many connections to Slack are live
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
     counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …
 

@@ -21,6 +21,7 @@ from bot.protocol.reading import Reading, read
 from bot.protocol.verbs import OPEN, Status, Verb
 from bot.protocol.verdict import Effect, JobState, Said, Verdict, judge
 from bot.protocol.words import is_result
+from bot.protocol.words import is_result
 from state import jobs, outbox, records, sidechats
 from state.rows import Followup, Sidechat
 

@@ -10,6 +10,7 @@ from bot.buffer.items import Item, State
 from bot.engine import composer, holds
 from bot.engine.deps import Deps
 from bot.engine.pausing import give_back
+from bot.engine.pausing import give_back
 from state import holds as stored_holds
 from state import items, limits, sidechats
 

@@ -10,21 +10,33 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from bot.engine import rehoming
 from bot.engine.deps import Deps
-from bot.engine.messages import Card
+from bot.engine.messages import Button, Card
 from bot.engine.spans import clock, in_words
 from bot.protocol.digest import ACTIONABLE_PREVIEWS, Entry
 from bot.protocol.interpret import Hint, HintReason
 from bot.protocol.job_ids import parse_job_id
 from bot.protocol.safety import cut, safe
-from bot.protocol.verbs import Status, Verb
+from bot.protocol.verbs import OPEN, Status, Verb
 from bot.wording import Mrkdwn, Wording
-from state import items, jobs, outbox, sidechats
+from state import items, jobs, outbox, overview, sidechats
 from state.rows import Delivery, Digest, Followup
 
 RESULT_SHOWN_MAX: Final = 600  # code points of a result on the card; the whole of it is kept in the store
 LINE_MAX: Final = 120  # code points of an item in an escalation
 REASON_MAX: Final = 300
+VERB_BUTTONS: Final = (
+    Button(verb=Verb.ACK, label="ACK"),
+    Button(verb=Verb.CLAIM, label="CLAIM"),
+    Button(verb=Verb.RESULT, label="RESULT", style="primary"),
+    Button(verb=Verb.DECLINE, label="DECLINE", style="danger"),
+    Button(verb=Verb.NO_ACTION, label="NO-ACTION"),
+)
+MATTER_BUTTONS: Final = (
+    Button(verb="", label="Reroute", style="primary", action="matter:reroute"),
+    Button(verb="", label="Close", action="matter:close"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +81,7 @@ async def _nudge(deps: Deps, row: Delivery) -> Letter | None:
         age=_age(deps, case.job),
         agent=case.job.agent,
     )
-    return Letter(text=text)
+    return Letter(text=text, card=_card(deps, case, {}, sent=text))
 
 
 async def _escalation(deps: Deps, row: Delivery) -> Letter | None:
@@ -92,7 +104,7 @@ async def _escalation(deps: Deps, row: Delivery) -> Letter | None:
         unreached=await _name(deps, str(body.get("unreached", ""))),
         unreached_why=safe(str(body.get("unreached_why", ""))),
     )
-    return Letter(text=text)
+    return Letter(text=text, card=_card(deps, case, {}, sent=text))
 
 
 async def _declined(deps: Deps, row: Delivery) -> Letter | None:
@@ -106,7 +118,7 @@ async def _declined(deps: Deps, row: Delivery) -> Letter | None:
         who=await _name(deps, str(row.body["who"])),
         reason=cut(safe(str(row.body["reason"])), REASON_MAX),
     )
-    return Letter(text=text)
+    return Letter(text=text, card=Card(text=text, job_id=row.job_id, buttons=MATTER_BUTTONS))
 
 
 async def _unreached(deps: Deps, row: Delivery) -> Letter:
@@ -161,11 +173,27 @@ async def _notice(deps: Deps, row: Delivery) -> Letter:
 
 async def _card_update(deps: Deps, row: Delivery) -> Letter | None:
     case = await _case(deps, row.job_id)
-    if case is None or not case.digest.ts:
+    if case is None or not (row.target or case.digest.ts):
         return None  # not placed yet: the digest itself will be drawn from the newest state
     names = {one: await _name(deps, one) for one in {case.job.owner, case.job.closed_by} if one}
-    card = _card(deps, case, names)
+    copy = await deps.store.read(lambda connection: overview.message(connection, row.destination, row.target))
+    if copy is None:
+        card = _card(deps, case, names)
+    elif copy.kind == "declined":
+        card = await _matter_card(deps, case, copy.text)
+    else:
+        card = _card(deps, case, names, sent=copy.text)
     return Letter(text=card.text, card=card)
+
+
+async def _matter_card(deps: Deps, case: Case, sent: str) -> Card:
+    """Draw the hand-over of a declined matter: with its buttons, or with what became of it."""
+    became = await deps.store.read(lambda connection: rehoming.settled(connection, case.job.job_id))
+    if not became:
+        return Card(text=sent, job_id=case.job.job_id, buttons=MATTER_BUTTONS)
+    word, _, who = became.partition(" ")
+    line = deps.wording.say("settled", to="" if word == "closed" else word, who=await _name(deps, who))
+    return Card(text=f"{sent}\n{line}", job_id=case.job.job_id)
 
 
 async def _reaction(_deps: Deps, row: Delivery) -> Letter:
@@ -236,15 +264,27 @@ def _matter(case: Case) -> dict[str, object]:
     }
 
 
-def _card(deps: Deps, case: Case, names: Mapping[str, str]) -> Card:
-    """Draw the card: while the job is open its text is the contract byte for byte; closed, only the footer differs."""
-    job, text = case.job, case.digest.text
+def _card(deps: Deps, case: Case, names: Mapping[str, str], *, sent: str = "") -> Card:
+    """Draw the card: while the job is open its text is what was sent byte for byte; closed, only the footer differs.
+
+    `sent` is the text of a nudge or an escalation; without it the card is the digest's own, with the contract.
+    """
+    job, text = case.job, sent or case.digest.text
     if job.status is Status.RESOLVED:
         text = _with_last_line(text, _closed_line(deps, job, names))
     elif job.status is Status.CANCELLED:
         at = clock(job.closed_at or deps.clock.now())
         text = _with_last_line(text, deps.wording.say("cancelled", reason=job.reason, at=at))
-    return Card(text=text, status=_status_line(deps, case, names), job_id=job.job_id)
+    return Card(text=text, status=_status_line(deps, case, names), job_id=job.job_id, buttons=_buttons(job))
+
+
+def _buttons(job: Followup) -> tuple[Button, ...]:
+    """Return what can still be said about a job by a press; nothing when it is closed (P11)."""
+    if job.status not in OPEN:
+        return ()
+    said = {Verb.ACK: {Verb.ACK}, Verb.CLAIM: {Verb.ACK, Verb.CLAIM}}
+    done = said.get(job.outcome, set()) if job.outcome and job.status is Status.ACKNOWLEDGED else set()
+    return tuple(button for button in VERB_BUTTONS if button.verb not in done)
 
 
 def _closed_line(deps: Deps, job: Followup, names: Mapping[str, str]) -> str:

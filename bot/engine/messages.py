@@ -59,9 +59,10 @@ class Removal:
 
 @dataclass(frozen=True, kw_only=True)
 class Button:
-    verb: str
+    verb: str  # what it says about the card's job; other buttons name an action instead
     label: str
     style: str = ""  # primary, danger or none
+    action: str = ""  # the action id, where it is no reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +96,16 @@ class Posted:
     channel: str
     ts: str
     thread: str  # as the answer's message has it, empty when it stands in the channel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """A channel as Slack describes it to us."""
+
+    id: str
+    name: str
+    member: bool  # we are in it
+    archived: bool = False
 
 
 def instant(ts: str) -> datetime:

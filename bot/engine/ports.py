@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.buffer.items import Signal
-from bot.engine.messages import Author, Card, Message, Post, Posted
+from bot.engine.messages import Author, Card, Message, Post, Posted, Room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,4 +73,12 @@ class Messenger(Protocol):
 
     async def name(self, person: str) -> str:
         """Return what to call a user or bot id; the id itself where Slack does not say."""
+        ...
+
+    async def members(self, group: str) -> frozenset[str]:
+        """Return the user ids of a user group, as they were within the last five minutes."""
+        ...
+
+    async def room(self, channel: str) -> Room:
+        """Return a channel's name, and whether we are in it."""
         ...

@@ -15,7 +15,7 @@ from bot.errors import ConflictError, NotFoundError, UsageError
 from bot.protocol.job_ids import AGENT_NAME
 from bot.protocol.policy import first_due
 from bot.protocol.verbs import Status
-from state import jobs, outbox, records, sidechats
+from state import jobs, outbox, overview, records, sidechats
 from state.rows import Followup, Sidechat
 
 NAME_MAX: Final = 40
@@ -137,6 +137,7 @@ def rehome(deps: Deps, connection: sa.Connection, job: Followup, to: Sidechat, w
     """Post an open job anew in another sidechat, with a fresh timer; replies at the old place still match by id."""
     now, digest = deps.clock.now(), jobs.digest(connection, job.digest)
     outbox.drop(connection, job.job_id, ("digest", "nudge", "escalation"), why, now)
+    overview.forget_keys(connection, job.job_id, ("nudge", "escalation"))
     place = {"sidechat": to.name, "channel": to.channel, "thread": to.thread, "ts": "", "placed_at": None}
     jobs.change_digest(connection, digest.seq, place)
     timer = {"status": Status.PENDING, "slot": 0, "delivered_at": None, "escalated_at": None}

@@ -37,6 +37,7 @@ class Settings:
     tell_brain_replies: bool = True  # C5
     look_again_after: timedelta = timedelta(seconds=10)  # between looks for a post of which nobody knows
     hints_max: int = 3  # per author and thread (P11)
+    operators: tuple[str, ...] = ()  # ids of Slack users and user groups that may change things; nobody by default
 
     @property
     def slack_window(self) -> Window:

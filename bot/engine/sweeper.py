@@ -12,8 +12,10 @@ import sqlalchemy as sa
 
 from bot.engine import closing, holds, notices
 from bot.engine.deps import Deps
+from bot.engine.pausing import is_paused
 from bot.engine.policies import policy_of
-from bot.protocol.policy import Due, Step, Timer, next_step
+from bot.engine.spans import clock
+from bot.protocol.policy import Due, Step, Timer, first_due, next_step
 from bot.protocol.verbs import Status
 from state import jobs, outbox, records
 from state.rows import Digest, Followup
@@ -27,6 +29,9 @@ async def sweep(deps: Deps) -> int:
     await holds.tend(deps)
     due = await deps.store.read(lambda connection: _due(connection, deps.clock.now()))
     touched = 0
+    stopped = await deps.store.read(is_paused) if due else False
+    if stopped:
+        return touched  # the end of the pause moves every due time (U1)
     for job in due:
         touched += await deps.store.write(lambda connection, job=job: sweep_one(deps, connection, job.job_id))  # type: ignore[misc]
     if touched:
@@ -86,6 +91,22 @@ def _nudge(deps: Deps, connection: sa.Connection, job: Followup, digest: Digest,
         created_at=held_since,
         body={"number": step.slot, "of": job.reply_nudges},
     )
+
+
+def nudge_now(deps: Deps, connection: sa.Connection, job: Followup, *, by: str) -> None:
+    """Nudge because somebody asks for it: it takes the next slot, and the timeout starts again."""
+    now, slot = deps.clock.now(), job.slot + 1
+    step = Step(reason=Due.NUDGE, slot=slot, due_at=first_due(policy_of(job), now))
+    _nudge(deps, connection, job, jobs.digest(connection, job.digest), step)
+    records.note(connection, job.job_id, "asked for a nudge", now, why=f"{slot}/{job.reply_nudges}", who=by)
+
+
+def snooze(deps: Deps, connection: sa.Connection, job: Followup, due_at: datetime, *, by: str) -> None:
+    """Let a job's clock run out later; a nudge that was not sent yet is not sent (it has used its slot)."""
+    now = deps.clock.now()
+    jobs.change(connection, job.job_id, {"due_at": due_at})
+    outbox.drop(connection, job.job_id, ("nudge",), "snoozed", now)
+    records.note(connection, job.job_id, "snoozed", now, why=f"until {clock(due_at)}", who=by)
 
 
 def _escalate(deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:

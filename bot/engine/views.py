@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -82,6 +83,50 @@ def job(connection: sa.Connection, one: Followup) -> dict[str, object]:
         "escalated_at": _iso(one.escalated_at),
         "permalink": digest.permalink or None,
     }
+
+
+def members(connection: sa.Connection, one: Followup) -> list[dict[str, object]]:
+    """Return what a job is about, item by item, or the words of an ad-hoc digest."""
+    digest = jobs.digest(connection, one.digest)
+    found = items.of_digest(connection, digest.seq)
+    stored: Any = () if found else digest.body.get("entries", ())
+    plain = [
+        {"id": None, "author": entry["author"], "summary": entry["summary"], "marker": entry["marker"] or None}
+        for entry in stored
+    ]
+    return plain or [
+        {
+            "id": item.id,
+            "source": item.source,
+            "author": item.author,
+            "summary": item.content_summary,
+            "marker": item.marker or None,
+            "state": item.state,
+            "times": 1 + item.resubmission_count,
+            "url": item.url or None,
+        }
+        for item in found
+    ]
+
+
+def replies(connection: sa.Connection, one: Followup) -> list[dict[str, object]]:
+    """Return what was said about a job, oldest first."""
+    return [
+        {
+            "verb": reply.verb,
+            "effect": reply.effect,
+            "author": reply.author,
+            "text": reply.text or None,
+            "via": reply.via,
+            "at": _iso(reply.at),
+        }
+        for reply in records.replies_to(connection, one.job_id)
+    ]
+
+
+def top_items(connection: sa.Connection, settings: Settings, now: datetime) -> tuple[TopItem, ...]:
+    """Return the top of the buffer, as the digest file shows it."""
+    return tuple(_top_item(item, settings, now) for item in top(connection, settings, now)[: settings.digest_size])
 
 
 def buffer(connection: sa.Connection, settings: Settings, now: datetime) -> str:

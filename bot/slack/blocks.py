@@ -88,4 +88,6 @@ def _actions(card: Card) -> list[Block]:
 def _button(button: Button, job_id: str) -> Block:
     label = {"type": "plain_text", "text": button.label[:LABEL_MAX] or button.verb, "emoji": False}
     style = {"style": button.style} if button.style in _STYLES else {}
-    return {"type": "button", "action_id": f"{ACTION}{button.verb}", "text": label, "value": job_id, **style}
+    spoken = {"accessibility_label": f"{button.label}: {job_id}"[:LABEL_MAX]}  # many cards stand in one channel
+    action = button.action or f"{ACTION}{button.verb}"
+    return {"type": "button", "action_id": action, "text": label, "value": job_id, **style, **spoken}

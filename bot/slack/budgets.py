@@ -24,6 +24,8 @@ PER_MINUTE: Final[Mapping[str, float]] = {
     "reactions.add": 40,
     "users.info": 80,
     "bots.info": 40,
+    "conversations.info": 40,
+    "usergroups.users.list": 16,
     "auth.test": 60,
 }
 OTHERS: Final = 16.0  # a method that is not listed: below the narrowest tier

@@ -12,7 +12,7 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.clock import Clock
-from bot.engine.messages import Author, Card, Message, Post, Posted, instant, slack_ts
+from bot.engine.messages import Author, Card, Message, Post, Posted, Room, instant, slack_ts
 from bot.errors import SlackError, SlackRateLimitedError, SlackRefusedError, SlackUnclearError
 from bot.slack.blocks import blocks_of, fitted
 from bot.slack.budgets import PER_MINUTE, POST, UNLISTED, Budgets
@@ -29,10 +29,19 @@ PAGE_UNLISTED: Final = 15
 PAGES_MAX: Final = 200  # of one reading; a longer one is not complete and says so
 NAME_TTL: Final = 3_600.0  # seconds that a name is kept
 NAMES_MAX: Final = 10_000
+MEMBERS_TTL: Final = 300.0  # seconds that a user group's members are kept
 # Outside text is shown as it is: no link, mention or channel is made out of plain words (P4).
 _PLAIN: Final = {"parse": "none", "link_names": False}
 _READS: Final = frozenset(
-    {"conversations.history", "conversations.replies", "chat.getPermalink", "users.info", "bots.info"}
+    {
+        "conversations.history",
+        "conversations.replies",
+        "conversations.info",
+        "chat.getPermalink",
+        "users.info",
+        "bots.info",
+        "usergroups.users.list",
+    }
 )
 
 Json = Mapping[str, Any]
@@ -49,6 +58,7 @@ class SlackGateway:
         self._me = Author()
         self._granted: frozenset[str] | None = None
         self._names: dict[str, tuple[float, str]] = {}
+        self._members: dict[str, tuple[float, frozenset[str]]] = {}
 
     @classmethod
     async def connect(
@@ -156,6 +166,27 @@ class SlackGateway:
             self._names.clear()
         self._names[person] = (now, found or person)
         return found or person
+
+    async def members(self, group: str) -> frozenset[str]:
+        now = self._budgets.clock.monotonic()
+        kept = self._members.get(group)
+        if kept is not None and now - kept[0] < MEMBERS_TTL:
+            return kept[1]
+        rows = (await self._call("usergroups.users.list", {"usergroup": group})).get("users")
+        if not isinstance(rows, list):
+            raise SlackUnclearError("bad_answer")
+        found = frozenset(str(row) for row in rows)
+        self._members[group] = (now, found)
+        return found
+
+    async def room(self, channel: str) -> Room:
+        found = _map(await self._call("conversations.info", {"channel": channel}), "channel")
+        return Room(
+            id=_required(found, "id"),
+            name=str(found.get("name") or ""),
+            member=found.get("is_member") is True,
+            archived=found.get("is_archived") is True,
+        )
 
     async def _ask_name(self, person: str) -> str:
         if person.startswith(("U", "W")):

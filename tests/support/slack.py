@@ -8,7 +8,7 @@ from datetime import datetime
 
 from support.clocks import FakeClock
 
-from bot.engine.messages import Author, Card, Message, Post, Posted, instant, slack_ts
+from bot.engine.messages import Author, Card, Message, Post, Posted, Room, instant, slack_ts
 from bot.errors import SlackError, SlackRefusedError
 
 ME = Author(user="UBOT", bot="BBOT", app="ABOT", team="T1", name="digestbot")
@@ -39,6 +39,8 @@ class FakeSlack:
         self.uproot = 0  # replies that land in the channel
         self.keeps_metadata = True
         self.names = {"UALEX": "alex", "UROBIN": "robin"}
+        self.groups: dict[str, frozenset[str]] = {}
+        self.rooms: dict[str, Room] = {}
         self._last = 0
 
     def _fail(self, method: str) -> None:
@@ -114,6 +116,14 @@ class FakeSlack:
 
     async def name(self, person: str) -> str:
         return self.names.get(person, person)
+
+    async def members(self, group: str) -> frozenset[str]:
+        self._fail("members")
+        return self.groups.get(group, frozenset())
+
+    async def room(self, channel: str) -> Room:
+        self._fail("room")
+        return self.rooms.get(channel) or Room(id=channel, name=channel.lower(), member=True)
 
     # -- looking ------------------------------------------------------------------------------------------------------
 

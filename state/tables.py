@@ -107,13 +107,7 @@ items = sa.Table(
         sqlite_where=sa.text("state = 'new' AND digest IS NULL"),
         postgresql_where=sa.text("state = 'new' AND digest IS NULL"),
     ),
-    sa.Index(
-        "ix_items_live_thread",
-        "source",
-        "thread_id",
-        sqlite_where=sa.text("state IN ('new', 'acknowledged', 'cooldown')"),
-        postgresql_where=sa.text("state IN ('new', 'acknowledged', 'cooldown')"),
-    ),
+    sa.Index("ix_items_thread", "source", "thread_id"),  # whole: no partial one is proved to hold a subset's rows
     sa.Index("ix_items_digest", "digest"),
     sa.Index("ix_items_state", "state", "state_at"),  # retention, and the health counts
 )

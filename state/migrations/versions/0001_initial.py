@@ -374,14 +374,8 @@ def upgrade() -> None:
             sqlite_where=sa.text("state = 'new' AND digest IS NULL"),
             postgresql_where=sa.text("state = 'new' AND digest IS NULL"),
         )
-        batch_op.create_index(
-            "ix_items_live_thread",
-            ["source", "thread_id"],
-            unique=False,
-            sqlite_where=sa.text("state IN ('new', 'acknowledged', 'cooldown')"),
-            postgresql_where=sa.text("state IN ('new', 'acknowledged', 'cooldown')"),
-        )
         batch_op.create_index("ix_items_state", ["state", "state_at"], unique=False)
+        batch_op.create_index("ix_items_thread", ["source", "thread_id"], unique=False)
         batch_op.create_index(
             "ix_items_urgent",
             ["agent"],

@@ -1,0 +1,81 @@
+"""`/v1/sidechats`: the places in which agents work (SPEC R1, F7)."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from bot.engine import commands
+from bot.engine.links import place_of
+from bot.engine.registry import NAME_MAX, Registration
+from bot.engine.shapes import Removed, Sidechat
+from bot.errors import UsageError
+from bot.web.endpoints import Body, Call, Endpoint
+from bot.web.gate import ANSWERING, CHANGING
+
+Word = Annotated[str, Field(max_length=NAME_MAX)]
+
+
+class Wanted(Body):
+    """A sidechat; what is left out is derived from the name."""
+
+    name: Word
+    channel: Annotated[str, Field(max_length=300)]  # its id, or the permalink of a thread's message
+    agent: Word = ""
+    label: Word = ""
+    members: Annotated[list[Word], Field(max_length=50)] = Field(default_factory=list)
+    escalate_to: Word = ""
+    time_zone: Annotated[str, Field(max_length=64)] = "UTC"
+
+
+async def listed(call: Call) -> list[Sidechat]:
+    return [Sidechat.of(one) for one in await commands.sidechat_list(call.deps)]
+
+
+async def register(call: Call) -> Sidechat:
+    given = call.given(Wanted)
+    channel, thread = place_of(given.channel)
+    fields = given.model_dump() | {"channel": channel, "thread": thread, "members": tuple(given.members)}
+    return Sidechat.of(await commands.register(call.deps, Registration(**fields), call.actor))
+
+
+async def remove(call: Call) -> Removed:
+    """Remove a sidechat; `open_jobs=cancel`, or `reroute=NAME`, says what becomes of its jobs."""
+    name, word = call.path("name"), call.query("open_jobs")
+    if word not in {"", "cancel"}:
+        raise UsageError(f"open_jobs cannot be {word[:40]!r}", hint="open_jobs=cancel, or reroute=NAME")
+    count = await commands.unregister(
+        call.deps, name, call.actor, cancel=word == "cancel", reroute=call.query("reroute")
+    )
+    return Removed(name=name, open_jobs=count)
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="GET",
+        path="/v1/sidechats",
+        summary="List the registered sidechats.",
+        roles=ANSWERING,
+        handle=listed,
+        answer=Sidechat,
+        many=True,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/sidechats",
+        summary="Register a sidechat, or change the one of that name.",
+        roles=CHANGING,
+        handle=register,
+        answer=Sidechat,
+        body=Wanted,
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/sidechats/{name}",
+        summary="Unregister a sidechat.",
+        roles=CHANGING,
+        handle=remove,
+        answer=Removed,
+        query={"open_jobs": "cancel: cancel its open jobs", "reroute": "move them to this sidechat"},
+        more={409: "it has open jobs and nothing was said of them"},
+    ),
+)

@@ -5,24 +5,44 @@
 
 import asyncio
 import json
+import os
 import signal
+import socket
 import traceback
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+import httpx2
 import structlog
+from pydantic import SecretStr
+from slack_bolt.app.async_app import AsyncApp
+from starlette.routing import Route
 
 from bot import wording
 from bot.buffer.score import DECAY
 from bot.clock import Clock, SystemClock
 from bot.config import Config
-from bot.engine import beat, composer, courier, gaps, janitor, leases, publisher, registry, sweeper
+from bot.engine import (
+    beat,
+    composer,
+    courier,
+    gaps,
+    janitor,
+    leases,
+    observing,
+    publisher,
+    registry,
+    retention,
+    sweeper,
+)
 from bot.engine.beat import GLANCE, Beat
 from bot.engine.deps import Deps, Probe, no_probe
 from bot.engine.messages import Author
-from bot.engine.ports import Messenger
+from bot.engine.overhearing import overhearing
+from bot.engine.ports import Messenger, Source
 from bot.errors import ConfigError, SlackUnclearError
 from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
@@ -31,9 +51,19 @@ from bot.slack.hearing import handler
 from bot.slack.intake import WITHHELD
 from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
-from bot.web import health
+from bot.sources.github.api import GitHubApi
+from bot.sources.github.poller import GitHubNotifications
+from bot.sources.github.signature import is_signed
+from bot.sources.github.webhooks import read_webhook
+from bot.sources.mail.imap import open_folder
+from bot.sources.mail.poller import MailPoller
+from bot.sources.mail.source import MailSource
+from bot.sources.slack.reading import read_message
+from bot.web import health, v1
+from bot.web.gate import Bearer, Gate
 from bot.web.server import Server
 from bot.web.server import build_app as build_web
+from bot.web.v1.github import Webhook
 from state import items, records, sidechats
 from state.lock import RunLock
 from state.migrate import Schema, check, migrate
@@ -57,6 +87,8 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
         DigestbotError: it cannot start, or cannot go on; the message says what to do.
     """
     config.require_slack()
+    if config.mail_inbox:
+        config.mail_inbox.require_password()
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock.acquire(config.database_url, now=clock.now()))
@@ -122,17 +154,40 @@ def _rerank(deps: Deps, connection: Any) -> None:
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def beats(deps: Deps) -> tuple[Beat, ...]:
+def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
     """Return everything that happens by itself, with its clock."""
     settings, bells = deps.settings, deps.bells
+    # One process runs on a SQLite store; others are told apart, so that one of them reads a source at a time.
+    holder = "run" if deps.store.dialect == "sqlite" else f"{socket.gethostname()}:{os.getpid()}:{deps.clock.now()}"
     return (
         Beat(name="courier", job=courier.deliver, every=GLANCE, bell=bells.outbox),
         Beat(name="sweeper", job=sweeper.sweep, every=GLANCE, bell=bells.followups),
         Beat(name="urgent", job=composer.act_urgent, every=GLANCE, bell=bells.items),
         Beat(name="act", job=_cycle, every=settings.act_every),
-        Beat(name="observe", job=janitor.clean, every=settings.observe_every),
+        Beat(
+            name="observe",
+            job=lambda deps: observing.observe(deps, asked, holder=holder),
+            every=settings.observe_every,
+        ),
+        Beat(name="janitor", job=janitor.clean, every=settings.observe_every),
         Beat(name="gaps", job=gaps.tend, every=timedelta(seconds=15), bell=bells.gaps),
     )
+
+
+async def _sources(deps: Deps, config: Config, stack: AsyncExitStack) -> list[Source]:
+    """Return what is asked for items: each is a source of its own, and fails alone (B4)."""
+    found: list[Source] = []
+    tracks = observing.tracks(deps)
+    if inbox := config.github_inbox:
+        client = await stack.enter_async_context(httpx2.AsyncClient())
+        api = GitHubApi(client, base_url=inbox.api_url, token=inbox.token.get_secret_value, clock=deps.clock)
+        agents = replace(config.github, tracks=tracks)
+        found.append(GitHubNotifications(api, agents=agents, clock=deps.clock, full_every=inbox.full_every))
+    if mail := config.mail_inbox:
+        mailbox = replace(mail.mailbox, tracks=tracks)
+        poller = MailPoller(mail.account, mailbox, clock=deps.clock, opener=open_folder)
+        found.append(MailSource(poller, name=mailbox.source))
+    return found
 
 
 async def _cycle(deps: Deps) -> int:
@@ -143,14 +198,21 @@ async def _cycle(deps: Deps) -> int:
     return composed
 
 
+class Face(Protocol):
+    """Where Slack and people reach us: it answers until it is stopped."""
+
+    async def wait(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
 async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> None:
     stopping = _stop_on_signals()
-    pool = await _listen(deps, config, gateway, stack)
-    await _open_web(deps, config, pool, stack)
+    asked = await _sources(deps, config, stack)
+    faces = await _listen(deps, config, gateway, stack)
     deps.probe("run.listening")
-    running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps)]
-    waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(pool.wait())]
-    deps.log.info("run.started", sockets=config.slack.sockets, database=deps.store.dialect)
+    running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps, asked)]
+    waiting = [asyncio.create_task(stopping.wait()), *(asyncio.create_task(face.wait()) for face in faces)]
+    deps.log.info("run.started", mode=config.slack.mode, database=deps.store.dialect)
     try:
         done, _ = await asyncio.wait([*waiting, *running], return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -174,24 +236,38 @@ async def _wind_down(deps: Deps, pool: SocketPool, running: list[asyncio.Task[No
     deps.log.info("run.stopped", cut_short=len(late), given_back=freed)
 
 
-async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> SocketPool:
-    """Open the sockets; the app behind them commits before it acknowledges."""
+async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> list[Face]:
+    """Open the faces; the app behind them commits before it acknowledges."""
+    app = await _slack_app(deps, config, gateway, stack)
+    if config.slack.mode == "http":
+        # Slack repeats an event for an hour at most: what was said before that is read back.
+        await gaps.missed(deps, None, deps.clock.now(), "start")
+        return [await _open_web(deps, config, None, [_slack_route(deps, config, app)])]
+    pool = await _open_sockets(deps, config, gateway, app)
+    stack.push_async_callback(pool.stop)  # for a start that fails from here on; stopping twice is harmless
+    return [pool, await _open_web(deps, config, pool, [])] if config.http.wanted else [pool]
+
+
+async def _slack_app(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> AsyncApp:
     session = await stack.enter_async_context(open_session())
-    token, app_token = config.slack.bot_token, config.slack.app_token
-    assert token is not None
-    assert app_token is not None
-    app = build_app(
+    return build_app(
         client=web_client(base_url=config.slack.api_url, session=session),
-        token=token.get_secret_value(),
+        token=_secret(config.slack.bot_token),
         me=gateway.me,
-        handler=handler(deps),
+        handler=handler(
+            deps, overhear=overhearing(deps, read_message, watched=frozenset(config.slack.watched_channels))
+        ),
         set_aside=_quarantine(deps),
         count=deps.bells.count,
+        signing_secret=_secret(config.slack.signing_secret) if config.slack.mode == "http" else "",
         log=deps.log,
     )
+
+
+async def _open_sockets(deps: Deps, config: Config, gateway: SlackGateway, app: AsyncApp) -> SocketPool:
     pool = SocketPool(
         app=app,
-        app_token=app_token.get_secret_value(),
+        app_token=_secret(config.slack.app_token),
         clock=deps.clock,
         on_gap=lambda began, ended, reason: gaps.missed(deps, began, ended, reason),
         keepalive=gateway.alive,

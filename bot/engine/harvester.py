@@ -5,7 +5,7 @@ each job, however often, late or out of order the message arrives, and whoever b
 a button, the command line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -64,11 +64,30 @@ class Scene:
         return bool(self.sidechats) or self.escalations
 
 
-async def hear(deps: Deps, message: Message) -> Heard:
-    """Take in a message: commit all that it says, or raise and change nothing."""
+Beside = Callable[[sa.Connection, Message, Heard], None]
+
+
+def _nothing(_connection: sa.Connection, _message: Message, _heard: Heard) -> None:
+    """Decide nothing else."""
+
+
+async def hear(deps: Deps, message: Message, *, beside: Beside = _nothing) -> Heard:
+    """Take in a message: commit all that it says, or raise and change nothing.
+
+    Args:
+        deps: What every use case is given.
+        message: The message.
+        beside: What else is decided on it, in the same transaction: whether it is an item (S2).
+    """
     reading = read(message.text)
+
+    def operation(connection: sa.Connection) -> Heard:
+        heard = listen(deps, connection, message, reading)
+        beside(connection, message, heard)
+        return heard
+
     deps.probe("reply.before_commit")
-    heard = await deps.store.write(lambda connection: listen(deps, connection, message, reading))
+    heard = await deps.store.write(operation)
     deps.probe("reply.after_commit")
     if heard.effects or heard.hint:
         deps.bells.outbox.set()

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from bot.engine import gaps, harvester, registry
 from bot.engine.deps import Deps
+from bot.engine.overhearing import Overhearing
 from bot.slack.events import (
     ChannelBack,
     ChannelGone,
@@ -24,18 +25,30 @@ from bot.slack.intake import Handler
 from state import records, sidechats
 
 
-def handler(deps: Deps) -> Handler:
-    """Return what the intake calls for each event; when it returns, all is committed."""
+def handler(deps: Deps, *, overhear: Overhearing | None = None) -> Handler:
+    """Return what the intake calls for each event; when it returns, all is committed.
+
+    Args:
+        deps: What every use case is given.
+        overhear: What makes items of messages that are no replies (S2); nothing does without it.
+    """
 
     async def handle(event: Event) -> None:
-        await _HANDLERS[type(event)](deps, event)
+        if isinstance(event, Said):
+            await _said(deps, event, overhear)
+        else:
+            await _HANDLERS[type(event)](deps, event)
 
     return handle
 
 
-async def _said(deps: Deps, event: Said) -> None:
-    if not harvester.is_ours(event.message.author, deps.messenger.me):
+async def _said(deps: Deps, event: Said, overhear: Overhearing | None) -> None:
+    if harvester.is_ours(event.message.author, deps.messenger.me):
+        return
+    if overhear is None:
         await harvester.hear(deps, event.message)
+    else:
+        await harvester.hear(deps, event.message, beside=overhear)
 
 
 async def _gone(deps: Deps, event: Gone) -> None:
@@ -90,7 +103,6 @@ async def _unneeded(_deps: Deps, _event: Unneeded) -> None:
 
 
 _HANDLERS: dict[type, Callable[[Deps, Any], Awaitable[None]]] = {
-    Said: _said,
     Gone: _gone,
     ChannelGone: _channel_gone,
     ChannelBack: _channel_back,

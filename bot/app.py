@@ -48,6 +48,7 @@ from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
 from bot.slack.gateway import SlackGateway
 from bot.slack.hearing import handler
+from bot.slack.http import events_route
 from bot.slack.intake import WITHHELD
 from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
@@ -94,10 +95,8 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
         stack.enter_context(RunLock.acquire(config.database_url, now=clock.now()))
         probe("run.locked")
         session = await stack.enter_async_context(open_session())
-        token = config.slack.bot_token
-        assert token is not None
         gateway = await SlackGateway.connect(
-            token=token.get_secret_value(),
+            token=_secret(config.slack.bot_token),
             base_url=config.slack.api_url,
             session=session,
             clock=clock,
@@ -195,6 +194,8 @@ async def _cycle(deps: Deps) -> int:
     composed = await composer.act(deps)
     await janitor.clean(deps)
     await publisher.publish(deps)
+    await retention.retain(deps)
+    deps.log.info("act.beat", digests=composed, idle=not composed)
     return composed
 
 
@@ -219,19 +220,19 @@ async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: Async
             task.result()
     finally:
         deps.log.info("run.stopping")
-        await _wind_down(deps, pool, running)
+        await _wind_down(deps, faces, running)
         for task in waiting:
             task.cancel()
 
 
-async def _wind_down(deps: Deps, pool: SocketPool, running: list[asyncio.Task[None]]) -> None:
+async def _wind_down(deps: Deps, faces: Sequence[Face], running: list[asyncio.Task[None]]) -> None:
     """Answer the events under way, finish what is being delivered, give the rest back; within bounded time."""
     deps.bells.stopping.set()
-    closing = asyncio.create_task(pool.stop())
-    _, late = await asyncio.wait([closing, *running], timeout=STOP_SECONDS)
+    closing = [asyncio.create_task(face.stop()) for face in faces]
+    _, late = await asyncio.wait([*closing, *running], timeout=STOP_SECONDS)
     for task in late:
         task.cancel()
-    await asyncio.gather(closing, *running, return_exceptions=True)
+    await asyncio.gather(*closing, *running, return_exceptions=True)
     freed = await leases.give_back(deps)
     deps.log.info("run.stopped", cut_short=len(late), given_back=freed)
 
@@ -278,20 +279,41 @@ async def _open_sockets(deps: Deps, config: Config, gateway: SlackGateway, app: 
     return pool
 
 
-async def _open_web(deps: Deps, config: Config, pool: SocketPool, stack: AsyncExitStack) -> None:
-    """Serve HTTP where the configuration asks for it; it stops before what it uses is closed."""
-    if not config.http.wanted:
-        return
-    checks = (
+def _slack_route(deps: Deps, config: Config, app: AsyncApp) -> Route:
+    return events_route(app, signing_secret=_secret(config.slack.signing_secret), count=deps.bells.count, log=deps.log)
+
+
+async def _open_web(deps: Deps, config: Config, pool: SocketPool | None, routes: Sequence[Route]) -> Server:
+    """Serve HTTP: health, and Slack's events in that mode."""
+    sockets = [health.sockets(lambda: pool.live)] if pool is not None else []
+    checks: tuple[health.Check, ...] = (
         health.database(deps),
-        health.sockets(lambda: pool.live),
+        *sockets,
         health.sweeper(deps, started=deps.clock.now()),
         health.Recently(deps=deps, name=WITHHELD, what="events were withheld"),
     )
-    app = build_web(health.routes(checks), count=deps.bells.count, log=deps.log)
+    app = build_web([*health.routes(checks), *_v1(deps, config), *routes], count=deps.bells.count, log=deps.log)
     server = Server(app, host=config.http.host, port=config.http.port, log=deps.log)
     await server.start()
-    stack.push_async_callback(server.stop)
+    return server
+
+
+def _v1(deps: Deps, config: Config) -> list[Route]:
+    """Return the routes of agents, sources and operators; without tokens and secrets they let nobody in (§12)."""
+    bearers = [Bearer(name=one.name, role=one.role, token=one.secret.get_secret_value()) for one in config.tokens]
+    secret = config.github_webhook_secret
+    secrets = (secret.get_secret_value(),) if secret else ()
+    webhook = Webhook(
+        signed=lambda body, given: is_signed(body, given, secrets),
+        read=lambda event, payload: read_webhook(event, payload, agents=config.github),
+    )
+    return v1.routes(deps, Gate(bearers, count=deps.bells.count), webhook)
+
+
+def _secret(value: SecretStr | None) -> str:
+    """Return a secret that the start has made sure of (`Config.require_slack`)."""
+    assert value is not None
+    return value.get_secret_value()
 
 
 def _quarantine(deps: Deps) -> Any:

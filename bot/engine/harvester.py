@@ -21,8 +21,7 @@ from bot.protocol.reading import Reading, read
 from bot.protocol.verbs import OPEN, Status, Verb
 from bot.protocol.verdict import Effect, JobState, Said, Verdict, judge
 from bot.protocol.words import is_result
-from bot.protocol.words import is_result
-from state import jobs, outbox, records, sidechats
+from state import items, jobs, outbox, records, sidechats
 from state.rows import Followup, Sidechat
 
 EMOJI: Final = {
@@ -311,6 +310,8 @@ def _follow(deps: Deps, connection: sa.Connection, act: _Act, job: Followup, ver
     if not verdict.accepted or verdict.effect is Effect.RECORDED:
         return
     closing.quiet(connection, job.job_id, f"answered: {act.action.verb}", now)
+    # A verb proves the placement too: it may be heard before we know where the digest stands (B12).
+    closing.place(connection, items.of_digest(connection, job.digest), f"{act.action.verb} {job.job_id}", now)
     if verdict.effect is Effect.CLOSED:
         closing.settle_items(connection, job, act.action.verb, deps.settings, now)
         if act.action.verb is Verb.DECLINE:

@@ -70,7 +70,7 @@ from state.lock import RunLock
 from state.migrate import Schema, check, migrate
 from state.store import Store
 
-STOP_SECONDS: Final = 8.0  # for what is under way when we are told to stop; a supervisor waits ten
+STOP_SECONDS: Final = 6.0  # for what is under way when we are told to stop; a supervisor waits ten
 PAYLOAD_MAX: Final = 20_000  # characters of an event that are kept in the quarantine
 
 

@@ -50,7 +50,7 @@ def build_app(
         log=log or structlog.get_logger(),
     )
     return AsyncApp(
-        name="digestbot",
+        name=LOGGER.name,  # Bolt gives the logger of this name the level of its own: our logs must not be that one
         logger=LOGGER,
         client=client,
         signing_secret=signing_secret,

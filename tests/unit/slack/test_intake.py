@@ -1,6 +1,7 @@
 """Commit before acknowledgement (SPEC §10 promise 4, §11; O01-O03): what Slack is answered, and when."""
 
 import asyncio
+import logging
 from collections import Counter
 
 import pytest
@@ -179,3 +180,14 @@ async def test_a_burst_asks_slack_nothing():
     statuses = await asyncio.gather(*(desk.send(message(ts=f"1.{n:06}")) for n in range(200)))
     assert set(statuses) == {200}
     assert len(desk.events) == 200
+
+
+def test_bolt_leaves_our_own_logger_alone():
+    """It gives the logger that is named as the app the library's level; by our name all our warnings were gone."""
+    ours = logging.getLogger("digestbot")
+    app = build_app(
+        client=AsyncWebClient(), token="t", me=ME, handler=None, set_aside=None, count=None, signing_secret="s"
+    )
+    assert app.name != ours.name
+    assert app.logger is not ours
+    assert ours.level == logging.NOTSET

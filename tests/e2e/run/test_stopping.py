@@ -1,0 +1,89 @@
+"""An ordered stop: what is under way is finished or given back, nothing is lost, exit 0 within 10 s (issue B)."""
+
+from support.sandboxes import eventually
+
+from bot.engine import composer, courier, leases
+from state import outbox
+
+PATIENCE = 15.0
+
+
+async def test_events_under_way_are_acknowledged_before_the_end(bot):
+    """§10 promise 6: a hundred replies at the moment of the stop; what is not acknowledged is read back, once."""
+    await bot.start()
+    job_id = await bot.ask()
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), PATIENCE)
+    for number in range(100):
+        text = f"[ACK {job_id}] {number}" if number < 99 else f"[RESULT {job_id}] done"
+        await bot.sandbox.do("act/app_post", app="646", channel=bot.tasks, text=text)
+    assert await bot.stop() == 0
+
+    def acknowledged():
+        shown = bot.sandbox.see("envelopes", app="digestbot", kind="events_api")["envelopes"]
+        return {one["payload"]["event"]["ts"] for one in shown if one["status"] == "acked"}
+
+    stored = {one.ts for one in await bot.replies(job_id)}
+    said = {one["ts"] for one in bot.sandbox.see("messages", channel=bot.tasks)["messages"] if "[" in one["text"]}
+    assert (acknowledged() & said) - stored <= {one["ts"] for one in bot.said(bot.tasks)}  # our own echoes
+    await bot.start()
+    await eventually(lambda: bot.has(status="resolved", outcome="RESULT"), PATIENCE)
+    assert len(await bot.replies(job_id)) == 100
+
+
+async def test_a_stop_in_the_middle_of_a_slow_post_is_quick_and_doubles_nothing(bot):
+    """§10 promise 2: the post may have arrived; it is looked for by the next start, which finds it."""
+    await bot.start()
+    await bot.sandbox.do("faults/set", kind="timeout_after_store", method="chat.postMessage", seconds=30, times=1)
+    job_id = await bot.ask()
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), PATIENCE)
+    assert await bot.stop(within=10.0) == 0
+    await bot.start()
+
+    async def placed():
+        return (await bot.job())["delivered_at"]
+
+    await eventually(placed, PATIENCE)
+    assert len(bot.said(bot.tasks, f"[JOB {job_id}]")) == 1
+
+
+async def test_a_stop_while_slack_answers_nothing_is_quick_too(bot):
+    """Issue B: within 10 s, whatever hangs."""
+    await bot.start()
+    await bot.sandbox.do("faults/set", kind="half_open")
+    await bot.sandbox.do("faults/set", kind="timeout", seconds=30)
+    await bot.ask()
+    assert await bot.stop(within=10.0) == 0
+
+
+async def test_leases_are_given_back(office):
+    """What was never tried is ready at once; what may have reached Slack is looked for (§10 promise 2)."""
+    await office.bring("one?")
+    await office.bring("news", marker="", kind="broadcast", agent="opm")
+    await composer.act(office.deps)
+    claims = await office.deps.store.write(lambda connection: courier.claim(office.deps, connection))
+    tried, fresh = (work.row.seq for work in claims)
+    started = {"attempts": 1, "started_at": office.clock.now()}
+    await office.deps.store.write(lambda connection: outbox.change(connection, tried, started))
+    office.deps.bells.leases.update({tried, fresh})
+
+    assert await leases.give_back(office.deps) == 2
+    rows = {seq: await office.deps.store.read(lambda c, seq=seq: outbox.get(c, seq)) for seq in (tried, fresh)}
+    assert {rows[tried].status, rows[fresh].status} == {"unclear", "ready"}
+    assert rows[tried].status == "unclear"
+    assert all(row.not_before <= office.clock.now() for row in rows.values())
+    await office.settle()
+    await office.pass_time(office.deps.settings.look_again_after * 3)
+    assert len(office.slack.posts("digest")) == 2
+
+
+async def test_nothing_new_is_begun_while_stopping(office):
+    """A claimed row that is not begun stays unattempted, and is given back."""
+    await office.bring("one?")
+    await composer.act(office.deps)
+    office.deps.bells.stopping.set()
+    await courier.deliver(office.deps)
+    assert office.slack.stored == []
+    assert await leases.give_back(office.deps) == 1
+    office.deps.bells.stopping.clear()
+    await office.settle()
+    assert len(office.slack.posts("digest")) == 1

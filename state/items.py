@@ -20,12 +20,12 @@ from state.hot import Hot, Row
 from state.statements import insert, update
 from state.tables import cooldowns, counters, digests, items, transitions
 
-_FIELDS = (
+FIELDS = (
     *("id", "source", "timestamp", "content_summary", "priority", "state", "dedup_key", "thread_id", "ttl_hours"),
     *("kind", "author", "url", "agent", "marker", "resubmission_count", "participants", "merged_into", "job_id"),
     *("event_at", "event_key"),
 )
-_COLUMNS = [items.c[name] for name in _FIELDS]
+_COLUMNS = [items.c[name] for name in FIELDS]
 _PEER = [
     items.c.id,
     items.c.state,
@@ -71,7 +71,7 @@ _COOLING = (
 
 
 def item_of(row: Mapping[Any, Any]) -> Item:
-    values = {name: row[name] for name in _FIELDS}
+    values = {name: row[name] for name in FIELDS}
     return Item(**{**values, "state": State(values["state"])})
 
 
@@ -103,7 +103,7 @@ def add(connection: sa.Connection, item: Item, *, decay: float, held: timedelta 
         connection,
         items,
         {
-            **{name: getattr(item, name) for name in _FIELDS},
+            **{name: getattr(item, name) for name in FIELDS},
             "dedup_hash": key_hash(item.dedup_key),
             "event_hash": key_hash(item.event_key) if item.event_key else None,
             "expires_at": item.expires_at + held,
@@ -353,16 +353,18 @@ def prolong(connection: sa.Connection, source: str, thread_id: str, by: timedelt
         change(connection, item_id, {"expires_at": expires_at + by})
 
 
+def active_after(connection: sa.Connection, seq: int, most: int) -> list[tuple[int, Item]]:
+    """Return a page of the items that the published buffer holds, from behind a key, in the order they came."""
+    query = sa.select(items.c.seq, *_COLUMNS).where(LIVE, items.c.seq > seq).order_by(items.c.seq).limit(most)
+    return [(row["seq"], item_of(row)) for row in connection.execute(query).mappings()]
+
+
 def active(connection: sa.Connection, *, page: int = 1000) -> Iterator[Item]:
     """Yield the items that the published buffer holds, in the order in which they came."""
     last = 0
-    while True:
-        query = sa.select(items.c.seq, *_COLUMNS).where(LIVE, items.c.seq > last).order_by(items.c.seq).limit(page)
-        rows = connection.execute(query).mappings().all()
-        if not rows:
-            return
-        yield from (item_of(row) for row in rows)
-        last = rows[-1]["seq"]
+    while rows := active_after(connection, last, page):
+        yield from (item for _, item in rows)
+        last = rows[-1][0]
 
 
 def newest(connection: sa.Connection) -> int:

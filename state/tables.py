@@ -301,6 +301,13 @@ followups = sa.Table(
         postgresql_where=sa.text("status IN ('pending', 'acknowledged', 'escalated')"),
     ),
     sa.Index("ix_followups_delivered", "delivered_at"),
+    sa.Index("ix_followups_digest", "digest"),
+    sa.Index(
+        "ix_followups_over",
+        "closed_at",
+        sqlite_where=sa.text("status IN ('resolved', 'cancelled')"),
+        postgresql_where=sa.text("status IN ('resolved', 'cancelled')"),
+    ),
 )
 
 places = sa.Table(
@@ -337,6 +344,12 @@ replies = sa.Table(
     _at("told_at"),  # when the brain was told (C5)
     sa.UniqueConstraint("channel", "ts", "job_id", "verb"),
     sa.Index("ix_replies_job", "job_id"),
+    sa.Index(
+        "ix_replies_untold",
+        "seq",
+        sqlite_where=sa.text("told_at IS NULL"),
+        postgresql_where=sa.text("told_at IS NULL"),
+    ),
 )
 
 hints = sa.Table(
@@ -392,6 +405,7 @@ outbox = sa.Table(
         postgresql_where=sa.text("status IN ('ready', 'sending', 'unclear')"),
     ),
     sa.Index("ix_outbox_job", "job_id"),
+    sa.Index("ix_outbox_digest", "digest"),
     sa.Index("ix_outbox_done", "done_at"),
     sa.Index("ix_outbox_place", "channel", "ts"),
     sa.Index("ix_outbox_destination", "destination"),

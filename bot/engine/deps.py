@@ -34,6 +34,7 @@ class Bells:
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
     sockets: Callable[[], int] | None = None  # tells how many connections to Slack are live
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
+    troubles: dict[str, str] = field(default_factory=dict)  # what cannot be done now, and why
     counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …
 
     def count(self, name: str) -> None:

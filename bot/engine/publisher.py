@@ -1,38 +1,52 @@
 """Publisher: the buffer's files for other tools (SPEC B2, B11). The database is the truth; these are its view.
 
-A file is written beside its name, synced, and renamed into place: a reader sees the old one or the new one, never a
-torn one.
+The items are read page by page and written in a thread, so that a million of them hold up nobody. A file that cannot
+be written is reported once and tried again with the next beat; a database that cannot be read leaves the last good
+files where they are.
 """
 
-import os
-import tempfile
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import IO, Final
 
 import sqlalchemy as sa
 
+from bot.buffer.items import Item
 from bot.buffer.jsonl import write_row
-from bot.engine import views
+from bot.engine import files, troubles, views
 from bot.engine.deps import Deps
 from state import items, records
 
-_MARK = "published"
+PAGE: Final = 500  # items between two turns of the loop
+_MARK: Final = "published"
+_TROUBLE: Final = "publish"
 
 
 async def publish(deps: Deps) -> bool:
     """Write the active items and the digest file if anything changed since; true if they were written.
 
     Raises:
-        OSError: a file cannot be written; the next beat tries again, and nothing is lost.
+        StoreError: The database cannot be read; the files stay as they are.
     """
     newest = await deps.store.read(_newest)
     known = await deps.store.read(lambda connection: records.marked(connection, _MARK))
     path = deps.settings.buffer_path
     if known is not None and known[0] == newest and path.exists():
         return False
-    await deps.store.read(lambda connection: _write_all(deps, connection, path))
+    try:
+        await _write_all(deps, path)
+    except OSError as error:
+        troubles.failed(deps, _TROUBLE, error)
+        return False
+    troubles.over(deps, _TROUBLE)
     await deps.store.write(lambda connection: records.mark(connection, _MARK, newest, deps.clock.now()))
     return True
+
+
+def digest_path(buffer_path: Path) -> Path:
+    """Return where the digest file is."""
+    return buffer_path.with_name(buffer_path.name + ".digest.md")
 
 
 def _newest(connection: sa.Connection) -> str:
@@ -40,33 +54,29 @@ def _newest(connection: sa.Connection) -> str:
     return " ".join((items.newest_change(connection), *views.failed_sources(connection)))
 
 
-def _write_all(deps: Deps, connection: sa.Connection, path: Path) -> None:
-    """Write both files from one snapshot; a read-only operation that runs in the reader's thread."""
-    write_atomically(path, (write_row(item) + "\n" for item in items.active(connection)))
-    digest = views.buffer(connection, deps.settings, deps.clock.now())
-    write_atomically(path.with_name(path.name + ".digest.md"), [digest])
-
-
-def write_atomically(path: Path, parts: Iterable[str]) -> None:
-    """Replace a file by its new content, or leave it as it is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+async def _write_all(deps: Deps, path: Path) -> None:
+    digest = await deps.store.read(lambda connection: views.buffer(connection, deps.settings, deps.clock.now()))
+    await asyncio.to_thread(files.clear_leftovers, path)
+    replacement = files.replacing(path)
+    file = await asyncio.to_thread(replacement.__enter__)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+        async for page in _pages(deps):
+            await asyncio.to_thread(_write, file, page)
+    except BaseException as error:
+        replacement.__exit__(type(error), error, error.__traceback__)
         raise
-    _sync_folder(path.parent)
+    await asyncio.to_thread(replacement.__exit__, None, None, None)
+    await asyncio.to_thread(files.write, digest_path(path), digest)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+async def _pages(deps: Deps) -> AsyncIterator[Sequence[Item]]:
+    """Yield the active items in the order in which they came, each at most once."""
+    after, page = 0, await deps.store.read(lambda connection: items.active_after(connection, 0, PAGE))
+    while page:
+        yield [item for _, item in page]
+        after = page[-1][0]
+        page = await deps.store.read(lambda connection, after=after: items.active_after(connection, after, PAGE))  # type: ignore[misc]
+
+
+def _write(file: IO[bytes], page: Sequence[Item]) -> None:
+    file.write("".join(write_row(item) + "\n" for item in page).encode("utf-8", "replace"))

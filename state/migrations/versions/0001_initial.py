@@ -303,6 +303,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("followups", schema=None) as batch_op:
         batch_op.create_index("ix_followups_delivered", ["delivered_at"], unique=False)
+        batch_op.create_index("ix_followups_digest", ["digest"], unique=False)
         batch_op.create_index(
             "ix_followups_due",
             ["due_at"],
@@ -316,6 +317,13 @@ def upgrade() -> None:
             unique=False,
             sqlite_where=sa.text("status IN ('pending', 'acknowledged', 'escalated')"),
             postgresql_where=sa.text("status IN ('pending', 'acknowledged', 'escalated')"),
+        )
+        batch_op.create_index(
+            "ix_followups_over",
+            ["closed_at"],
+            unique=False,
+            sqlite_where=sa.text("status IN ('resolved', 'cancelled')"),
+            postgresql_where=sa.text("status IN ('resolved', 'cancelled')"),
         )
 
     op.create_table(
@@ -415,6 +423,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("outbox", schema=None) as batch_op:
         batch_op.create_index("ix_outbox_destination", ["destination"], unique=False)
+        batch_op.create_index("ix_outbox_digest", ["digest"], unique=False)
         batch_op.create_index("ix_outbox_done", ["done_at"], unique=False)
         batch_op.create_index("ix_outbox_job", ["job_id"], unique=False)
         batch_op.create_index("ix_outbox_place", ["channel", "ts"], unique=False)

@@ -2,16 +2,18 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from support.tree import CODE, name, tracked
+from support.tree import CODE, ROOT, name, tracked
 
+PIN = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
 CONFIG = 'escalate_to = "U0123456789"\n'
 
 
@@ -40,17 +42,29 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Install it into an environment of its own that has our dependencies, but not our checkout."""
+    """Install it into an environment of its own that has what `requirements.lock` pins and nothing else."""
     home = tmp_path_factory.mktemp("installed")
     made = command(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
     assert made.returncode == 0, made.stderr
     (site,) = (home / "lib").glob("python*/site-packages")
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    link_dependencies(site)
     uv = Path(sys.executable).with_name("uv")
     options = ("--offline", "--no-cache", "--no-deps", "--python", home / "bin/python")
     done = command(uv, "pip", "install", *options, wheel, cwd=home)
     assert done.returncode == 0, done.stderr
     return home / "bin"
+
+
+def link_dependencies(site):
+    """Link what is installed here of the pins that run, so that nothing which only tests bring can be imported."""
+    for pin in PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8")):
+        try:
+            found = distribution(pin)
+        except PackageNotFoundError:  # a pin for another platform
+            continue
+        for entry in {file.parts[0] for file in found.files or () if file.parts[0] not in {"..", "__pycache__"}}:
+            if not (site / entry).exists():
+                (site / entry).symlink_to(found.locate_file(entry))
 
 
 @pytest.fixture
@@ -100,6 +114,20 @@ def test_what_runs_is_the_wheel(installed, tmp_path):
     done = command(installed / "python", "-c", code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(Path(line).is_relative_to(installed.parent) for line in done.stdout.split())
+
+
+def test_it_runs_on_the_pins_of_the_run_lock_alone(installed, tmp_path):
+    """What only tests bring is not there, and each of our modules is imported all the same."""
+    absent = command(installed / "python", "-c", "import pytest", cwd=tmp_path)
+    assert "No module named 'pytest'" in absent.stderr
+    code = (
+        "import importlib, pkgutil, bot, state, templates\n"
+        "for package in (bot, state, templates):\n"
+        "    for one in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        if not one.name.endswith(('__main__', '.env')): importlib.import_module(one.name)\n"
+    )
+    done = command(installed / "python", "-W", "error", "-c", code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_it_tells_its_version(digestbot, wheel):

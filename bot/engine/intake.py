@@ -6,7 +6,7 @@ signals is answered only after the commit.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,7 +20,7 @@ from bot.engine import bursting, closing
 from bot.engine.deps import Deps
 from bot.engine.settings import Settings
 from bot.protocol.verbs import Marker
-from state import items, limits, records, sidechats, subjects
+from state import items, records, sidechats, subjects
 
 CHUNK: Final = 50  # signals a transaction: the longest one is the latency of everybody behind it
 
@@ -123,26 +123,32 @@ def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: dat
         return
     for note in admission.notes:
         records.count(connection, f"note:{note}")
-    item = admission.item
-    peers = items.peers(connection, item, now - settings.dedup_window)
+    item, around = _placed(connection, draft, admission.item, now)
+    peers = items.peers(connection, item, now - settings.dedup_window) if around.alike else []
     merge = decide(Arrival(item=item), peers, window=settings.dedup_window)
+    held = max(around.cooling_until - now, timedelta()) if around.cooling_until else timedelta()
+    items.add(connection, item, decay=settings.decay, held=held)
     _apply(connection, settings, item, merge, now)
     if merge.keeper != item.id:
         taken.merged += 1
-    elif _late(connection, item):
+    elif _late(connection, item, around):
         items.move(connection, [item], State.EXPIRED, reason="subject closed", now=now)
-    elif item.id in bursting.collapse(connection, item, now).merged:
+    elif around.waiting and item.id in bursting.collapse(connection, item, now).merged:
         taken.merged += 1
     else:
         taken.stored.append(item.id)
         taken.urgent = taken.urgent or item.marker == Marker.URGENT
 
 
+def _placed(connection: sa.Connection, draft: Draft, item: Item, now: datetime) -> tuple[Item, items.Around]:
+    """Return the item under an id that is free: a row may have come in under one that we would give out now."""
+    while (around := items.around(connection, item)).taken:
+        item = replace(item, id=_new_id(connection, draft, now))
+    return item, around
+
+
 def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Merge, now: datetime) -> None:
-    """Store the newcomer and let the decision's keeper stand for the others."""
-    cooling = limits.cooldown_until(connection, item.source, item.thread_id)
-    held = max(cooling - now, timedelta()) if cooling else timedelta()
-    items.add(connection, item, decay=settings.decay, held=held)
+    """Let the decision's keeper stand for the others; the newcomer is stored."""
     gone = [item if one == item.id else items.get(connection, one) for one in merge.merged]
     items.move(
         connection,
@@ -162,12 +168,11 @@ def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Mer
     records.note(connection, item.id, "ingested", now, why=merge.reason, detail={"keeper": merge.keeper})
 
 
-def _late(connection: sa.Connection, item: Item) -> bool:
+def _late(connection: sa.Connection, item: Item, around: items.Around) -> bool:
     """Whether it happened before its subject was closed: recorded, but no new work (bug O05)."""
-    closed = subjects.closed_at(connection, item.source, item.thread_id)
-    if closed is None:
+    if around.closed_at is None:
         return False
-    if item.event_at is not None and item.event_at <= closed:
+    if item.event_at is not None and item.event_at <= around.closed_at:
         return True
     subjects.reopen(connection, item.source, item.thread_id)
     return False
@@ -187,10 +192,7 @@ def _new_id(connection: sa.Connection, draft: Draft, now: datetime) -> str:
     if draft.item_id:
         return draft.item_id
     day = f"{id_prefix(draft.source)}-{now:%Y%m%d}"
-    while True:  # an id of this form may have come in by a row that named its own
-        fresh = item_id(draft.source, now, items.next_number(connection, day))
-        if not items.known(connection, fresh):
-            return fresh
+    return item_id(draft.source, now, items.next_number(connection, day))
 
 
 def _defaults(settings: Settings) -> Defaults:

@@ -13,7 +13,7 @@ from bot.protocol.verbs import OPEN, Status, Verb
 from state.hot import Hot
 from state.rows import Digest, Followup, Place
 from state.statements import as_json, columns_of, insert, insert_once, update
-from state.tables import digests, followups, places
+from state.tables import digests, followups, outbox, places
 
 _FOLLOWUP = columns_of(followups, Followup)
 _DIGEST = columns_of(digests, Digest)
@@ -55,10 +55,11 @@ def digest(connection: sa.Connection, seq: int) -> Digest:
 
 
 def unplaced(connection: sa.Connection, agent: str) -> list[Digest]:
-    """Return the digests of an agent that are on their way."""
-    query = sa.select(*_DIGEST).where(
-        digests.c.placed_at.is_(None), digests.c.agent == agent, digests.c.kind != sa.literal_column("'withdrawn'")
+    """Return the digests of an agent that are on their way: one that nobody sends any more is not."""
+    owed = sa.exists().where(
+        outbox.c.digest == digests.c.seq, outbox.c.kind == "digest", outbox.c.status.in_(["ready", "sending", "unclear"])
     )
+    query = sa.select(*_DIGEST).where(digests.c.placed_at.is_(None), digests.c.agent == agent, owed)
     return [_digest(row) for row in connection.execute(query)]
 
 
@@ -128,6 +129,13 @@ def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -
     if agent:
         query = query.where(sa.func.lower(followups.c.agent) == agent.lower())
     return [_followup(row) for row in connection.execute(query).mappings()]
+
+
+def acknowledged_before(connection: sa.Connection, moment: datetime) -> list[Followup]:
+    """Return jobs that were acknowledged before then and are still open, the longest first."""
+    query = sa.select(*_FOLLOWUP).where(_OPEN, followups.c.status == Status.ACKNOWLEDGED, followups.c.acked_at <= moment)
+    rows = connection.execute(query.order_by(followups.c.acked_at, followups.c.seq))
+    return [_followup(row) for row in rows.mappings()]
 
 
 def open_ids(connection: sa.Connection, channel: str, *, most: int = 200) -> list[str]:

@@ -57,7 +57,9 @@ def digest(connection: sa.Connection, seq: int) -> Digest:
 def unplaced(connection: sa.Connection, agent: str) -> list[Digest]:
     """Return the digests of an agent that are on their way: one that nobody sends any more is not."""
     owed = sa.exists().where(
-        outbox.c.digest == digests.c.seq, outbox.c.kind == "digest", outbox.c.status.in_(["ready", "sending", "unclear"])
+        outbox.c.digest == digests.c.seq,
+        outbox.c.kind == "digest",
+        outbox.c.status.in_(["ready", "sending", "unclear"]),
     )
     query = sa.select(*_DIGEST).where(digests.c.placed_at.is_(None), digests.c.agent == agent, owed)
     return [_digest(row) for row in connection.execute(query)]

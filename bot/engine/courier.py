@@ -30,6 +30,7 @@ AT_ONCE: Final = 8  # calls to Slack under way together
 LEASE: Final = timedelta(seconds=60)
 AUTH_PAUSE: Final = timedelta(seconds=30)
 UNREAD_RETRY: Final = timedelta(seconds=15)
+SHUT_OUT_RETRY: Final = timedelta(minutes=5)  # where Slack refuses to let us read
 LOOKS_MAX: Final = 2  # a post not found so often, a while apart, did not arrive
 _PROVED: Final = frozenset({"digest", "escalation"})
 _BLOCK_FAULTS: Final = frozenset({"invalid_blocks", "msg_blocks_too_long", "invalid_blocks_format"})
@@ -235,8 +236,20 @@ async def _astray(deps: Deps, row: Delivery, posted: Posted) -> None:
         await deps.store.write(adopt)
         deps.bells.outbox.set()
         return
-    await deps.messenger.delete(posted.channel, posted.ts)
+    try:
+        await _take_back(deps, posted.channel, posted.ts)
+    except SlackError as error:  # it still stands there: it is found again, and taken back then
+        await _unclear(deps, row, f"astray: {error.reason}", looks=0)
+        return
     await deps.store.write(lambda connection: delivery.refused(deps, connection, row, "thread_not_found"))
+
+
+async def _take_back(deps: Deps, channel: str, ts: str) -> None:
+    """Delete a message of ours; one that is not there any more is what we want."""
+    try:
+        await deps.messenger.delete(channel, ts)
+    except SlackRefusedError as error:
+        deps.log.info("courier.not_taken_back", channel=channel, ts=ts, reason=error.reason)
 
 
 async def _failed(deps: Deps, row: Delivery, error: SlackError) -> None:
@@ -299,13 +312,14 @@ async def _look(deps: Deps, row: Delivery) -> None:
     """Look for our own post; found, it is adopted, and not found twice, it did not arrive."""
     try:
         found = await reading_back.find_own(deps, row)
+        for double in found[1:]:
+            await _take_back(deps, double.channel, double.ts)
     except SlackError as error:  # it cannot be read: wait, and never post on a guess
-        await _unclear(deps, row, f"cannot look: {error.reason}", looks=row.looks)
+        gone = isinstance(error, SlackRefusedError)
+        await deps.store.write(lambda connection: _cannot_look(deps, connection, row, error.reason, gone=gone))
         return
     if found:
-        first, *doubles = found
-        for double in doubles:
-            await deps.messenger.delete(double.channel, double.ts)
+        first = found[0]
         await _prove(deps, row, Posted(channel=first.channel, ts=first.ts, thread=first.thread))
         return
     if row.looks + 1 < LOOKS_MAX:
@@ -313,3 +327,12 @@ async def _look(deps: Deps, row: Delivery) -> None:
         return
     await _again(deps, row, timedelta(0), "not found: sent again")
     deps.bells.outbox.set()
+
+
+def _cannot_look(deps: Deps, connection: sa.Connection, row: Delivery, reason: str, *, gone: bool) -> None:
+    """Wait and look again; where we are shut out, only as long as the message would still be sent."""
+    if gone and delivery.is_outdated(connection, row):
+        delivery.end(connection, row, "failed", f"cannot look: {reason}", deps.clock.now())
+        return
+    again = deps.clock.now() + (SHUT_OUT_RETRY if gone else deps.settings.look_again_after)
+    outbox.change(connection, row.seq, {"status": "unclear", "not_before": again, "error": f"cannot look: {reason}"})

@@ -16,7 +16,7 @@ from bot.engine.policies import policy_of
 from bot.protocol.policy import first_due
 from bot.protocol.verbs import Status
 from state import items, jobs, limits, outbox, records
-from state.rows import Delivery, Place
+from state.rows import Delivery, Digest, Place
 
 SCOPE_OF_POSTS: Final = "slack:post"  # what a 429 on posting pauses
 _UNREACHABLE: Final = frozenset(
@@ -29,18 +29,30 @@ def arm(deps: Deps, connection: sa.Connection, row: Delivery, text: str) -> bool
     now, fresh = deps.clock.now(), outbox.get(connection, row.seq)
     if fresh.status != "sending":
         return False
-    if why := _outdated(connection, fresh):
+    if why := is_outdated(connection, fresh):
         end(connection, row, "dropped", why, now)
         return False
     outbox.change(connection, row.seq, {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0})
     return True
 
 
-def _outdated(connection: sa.Connection, row: Delivery) -> str:
+def is_outdated(connection: sa.Connection, row: Delivery) -> str:
     """Return why a message is not to be sent any more, or nothing."""
     allowed = _TRUE_WHILE.get(row.kind)
     job = jobs.find(connection, row.job_id) if allowed and row.job_id else None
-    return f"the job is {job.status}" if job and allowed and job.status not in allowed else ""
+    if job is None or allowed is None:
+        return ""
+    if job.status not in allowed:
+        return f"the job is {job.status}"
+    return "the job has moved" if row.kind in _AT_HOME and not _is_home(jobs.digest(connection, job.digest), row) else ""
+
+
+def _is_home(digest: Digest, row: Delivery) -> bool:
+    """Whether a message is for where the job lives now; it may have moved while the message was on its way (F7)."""
+    return digest.channel == row.destination and row.thread in {digest.thread, digest.ts}
+
+
+_AT_HOME: Final = frozenset({"digest", "nudge"})
 
 
 _TRUE_WHILE: Final = {
@@ -53,8 +65,11 @@ _TRUE_WHILE: Final = {
 def end(connection: sa.Connection, row: Delivery, status: str, error: str, now: datetime) -> None:
     """Settle a row for good, unless it was owed anew while it was on its way."""
     fresh = outbox.get(connection, row.seq)
-    if fresh.status in {"sending", "unclear"}:
-        outbox.change(connection, row.seq, {"status": status, "error": error, "done_at": now, "lease_until": None})
+    if fresh.status not in {"sending", "unclear"}:
+        return
+    outbox.change(connection, row.seq, {"status": status, "error": error, "done_at": now, "lease_until": None})
+    if row.kind == "digest" and not row.job_id and status != "sent":
+        items.release(connection, row.digest or 0)  # nobody was told: they wait for the next digest (promise 1)
 
 
 def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
@@ -70,6 +85,10 @@ def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted,
 
 def _digest_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
     now, digest = deps.clock.now(), jobs.digest(connection, row.digest or 0)
+    if digest.job_id and not _is_home(digest, row):  # it moved meanwhile: a reply counts here too, the clock is there
+        place = Place(job_id=digest.job_id, kind="digest", channel=posted.channel, root=row.thread or posted.ts)
+        jobs.add_place(connection, place)
+        return
     where = {"placed_at": now, "channel": posted.channel, "ts": posted.ts, "permalink": permalink}
     jobs.change_digest(connection, digest.seq, where)
     members = items.of_digest(connection, digest.seq)
@@ -94,7 +113,10 @@ def _nudge_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: 
     job = jobs.find(connection, row.job_id)
     if job is None:
         return
-    jobs.change(connection, job.job_id, {"nudges_sent": job.nudges_sent + 1})
+    changes: dict[str, object] = {"nudges_sent": job.nudges_sent + 1}
+    if job.status is Status.PENDING and job.due_at is not None:  # one that was held leaves a full timeout behind it
+        changes["due_at"] = max(job.due_at, first_due(policy_of(job), deps.clock.now()))
+    jobs.change(connection, job.job_id, changes)
     records.note(
         connection,
         job.job_id,

@@ -1,5 +1,6 @@
 """Reading back: what Slack's own record says, when events may be late or lost (SPEC F3, §10 promises 2 and 3)."""
 
+import re
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -8,11 +9,12 @@ from bot.engine.deps import Deps
 from bot.engine.harvester import hear, is_ours
 from bot.engine.messages import Message
 from bot.engine.targets import TargetKind, kind_of
-from bot.errors import SlackError
+from bot.errors import SlackError, SlackRefusedError
 from bot.protocol.slack_text import undo
 from state import jobs, outbox
 from state.rows import Delivery, Place
 
+_SELF_LINK = re.compile(r"<https?://[^|>]+\|([^>]+)>")  # what Slack makes of `example.com`: it is read as its label
 OVERLAP = timedelta(seconds=60)  # clocks differ, and reads lag
 
 
@@ -45,10 +47,22 @@ async def find_own(deps: Deps, row: Delivery) -> list[Message]:
     channel = row.channel or await _channel_of(deps, row.destination)
     if not channel:
         return []  # a person whom we have never written to: Slack reads no history by a user's id
-    if row.thread:
-        said = await deps.messenger.thread(channel, row.thread, since)
-    else:
-        said = await deps.messenger.channel(channel, since)
+    found = await _like(deps, row, channel, await _in_thread(deps, channel, row.thread, since)) if row.thread else []
+    # A reply whose root is gone lands in the channel itself.
+    return found or await _like(deps, row, channel, await deps.messenger.channel(channel, since))
+
+
+async def _in_thread(deps: Deps, channel: str, root: str, since: datetime) -> list[Message]:
+    try:
+        return await deps.messenger.thread(channel, root, since)
+    except SlackRefusedError as error:
+        if error.reason != "thread_not_found":
+            raise
+        return []
+
+
+async def _like(deps: Deps, row: Delivery, channel: str, said: list[Message]) -> list[Message]:
+    """Return those messages that are this row."""
     ours = [message for message in said if is_ours(message.author, deps.messenger.me)]
     by_key = [message for message in ours if message.outbox_key == row.idempotency_key]
     if by_key:
@@ -70,7 +84,7 @@ def _same_words(said: str, sent: str) -> bool:
 
     A message about a job is known by its first line, which holds the id; no two kinds begin alike.
     """
-    said, sent = undo(said), undo(sent)
+    said, sent = undo(_SELF_LINK.sub(r"\1", said)), undo(_SELF_LINK.sub(r"\1", sent))
     if "[JOB " in sent.split("\n", 1)[0]:
         said, sent = said.split("\n", 1)[0], sent.split("\n", 1)[0]
     return said.split() == sent.split() != []

@@ -115,6 +115,8 @@ def mark_broken(deps: Deps, connection: sa.Connection, channel: str, thread: str
     for sidechat in sidechats.in_channel(connection, channel):
         if sidechat.broken or (thread and sidechat.thread not in {"", thread}):
             continue
+        if reason == "thread_not_found" and not sidechat.thread:
+            continue  # one conversation in it is over; the channel itself is there
         now, brain = deps.clock.now(), sidechats.by_name(connection, deps.settings.brain)
         sidechats.change(connection, sidechat.seq, {"broken": reason, "broken_at": now})
         records.note(connection, f"sidechat:{sidechat.name}", "broken", now, why=reason)

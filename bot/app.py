@@ -40,10 +40,12 @@ from bot.engine import (
 )
 from bot.engine.beat import GLANCE, Beat
 from bot.engine.deps import Deps, Probe, no_probe
+from bot.engine.glance import ACT_MARK
 from bot.engine.messages import Author
 from bot.engine.overhearing import overhearing
 from bot.engine.ports import Messenger, Source
 from bot.errors import ConfigError, SlackUnclearError
+from bot.slack import listeners
 from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
 from bot.slack.gateway import SlackGateway
@@ -192,6 +194,7 @@ async def _sources(deps: Deps, config: Config, stack: AsyncExitStack) -> list[So
 async def _cycle(deps: Deps) -> int:
     """One act beat: compose, then clean up, then publish the buffer for other tools (B2, B14)."""
     composed = await composer.act(deps)
+    await deps.store.write(lambda connection: records.mark(connection, ACT_MARK, "", deps.clock.now()))
     await janitor.clean(deps)
     await publisher.publish(deps)
     await retention.retain(deps)
@@ -240,11 +243,13 @@ async def _wind_down(deps: Deps, faces: Sequence[Face], running: list[asyncio.Ta
 async def _listen(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> list[Face]:
     """Open the faces; the app behind them commits before it acknowledges."""
     app = await _slack_app(deps, config, gateway, stack)
+    listeners.register(app, deps)
     if config.slack.mode == "http":
         # Slack repeats an event for an hour at most: what was said before that is read back.
         await gaps.missed(deps, None, deps.clock.now(), "start")
         return [await _open_web(deps, config, None, [_slack_route(deps, config, app)])]
     pool = await _open_sockets(deps, config, gateway, app)
+    deps.bells.sockets = lambda: pool.live
     stack.push_async_callback(pool.stop)  # for a start that fails from here on; stopping twice is harmless
     return [pool, await _open_web(deps, config, pool, [])] if config.http.wanted else [pool]
 

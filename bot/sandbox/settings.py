@@ -23,7 +23,7 @@ class Settings:
     signing_secret: str = "sandbox-signing-secret"  # noqa: S105
     bot_scopes: frozenset[str] = BOT_SCOPES
     commands: frozenset[str] = frozenset({"/buffer"})
-    shortcuts: dict[str, str] = field(default_factory=lambda: {"reply_to_job": "Reply to this job"})  # on messages
+    shortcuts: dict[str, str] = field(default_factory=lambda: {"digestbot_reply": "Answer this digest"})  # on messages
     now: Callable[[], float] = time.time
     seed: int = 1  # which connection gets which payload
 

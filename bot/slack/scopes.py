@@ -27,9 +27,13 @@ METHODS: Final[Mapping[str, frozenset[str]]] = {
     "chat.postMessage": frozenset({"chat:write"}),
     "chat.update": frozenset({"chat:write"}),
     "conversations.history": _HISTORY,
+    "conversations.info": _CHANNELS,
     "conversations.replies": _HISTORY,
     "reactions.add": frozenset({"reactions:write"}),
+    "usergroups.users.list": frozenset({"usergroups:read"}),  # operators by user group
     "users.info": frozenset({"users:read"}),
+    "views.open": _NOTHING,
+    "views.update": _NOTHING,
 }
 
 EVENTS: Final[Mapping[str, frozenset[str]]] = {

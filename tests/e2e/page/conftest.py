@@ -161,7 +161,7 @@ def wired(desk: Desk) -> AsyncApp:
     app = AsyncApp(client=desk.web, request_verification_enabled=False)
     app.action("claim")(desk.claim)
     app.action("result")(desk.ask)
-    app.shortcut("reply_to_job")(desk.ask)
+    app.shortcut("digestbot_reply")(desk.ask)
     app.view("result")(desk.submitted)
     app.action("close")(desk.close)
     app.event("message")(desk.replied)

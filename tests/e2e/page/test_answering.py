@@ -61,7 +61,7 @@ async def test_a_form_comes_from_a_messages_menu_and_forms_stack(page, desk):
     ts = await desk.post_digest()
     await page.locator(f'main [data-ts="{ts}"]').hover()
     await page.get_by_role("button", name="More actions").click()
-    await page.get_by_role("menuitem", name="Reply to this job · digestbot").click()
+    await page.get_by_role("menuitem", name="Answer this digest · digestbot").click()
     first, second = page.get_by_role("dialog", name="Result"), page.get_by_role("dialog", name="One more")
     await first.get_by_label("Result", exact=True).fill("more")
     await first.get_by_role("button", name="Send").click()

@@ -46,7 +46,7 @@ async def _rates() -> tuple[float, float]:
     """Measure ours, recording its statements, then the same statements on a copy of the store as it was."""
     with world.folder() as folder:
         async with world.bot(folder) as deps:
-            await world.fill_jobs(deps, REPLIES)
+            await world.fill_jobs(deps, world.Jobs(count=REPLIES))
             before = Path(folder, "before.db")
             shutil.copy(Path(folder, "bench.db"), before)
             _copy_wal(Path(folder, "bench.db"), before)
@@ -67,7 +67,7 @@ async def _recorded(folder: str) -> list[tuple[str, Any]]:
     """Return the statements of the same replies, in order, as the driver gets them."""
     recorded: list[tuple[str, Any]] = []
     async with world.bot(f"{folder}/recorded") as deps:
-        await world.fill_jobs(deps, REPLIES)
+        await world.fill_jobs(deps, world.Jobs(count=REPLIES))
         with listening(recorded):
             for number in range(REPLIES):
                 await hear(deps, _message(number))
@@ -117,7 +117,7 @@ async def _spread() -> tuple[float, float]:
     """Offer replies at a steady rate and return p99 and p50 of their latency, in µs, from when each was due."""
     with world.folder() as folder:
         async with world.bot(folder) as deps:
-            await world.fill_jobs(deps, REPLIES)
+            await world.fill_jobs(deps, world.Jobs(count=REPLIES))
             loop = asyncio.get_running_loop()
             start = loop.time() + 0.1
             taken = await asyncio.gather(*(_offered(deps, n, start + n / OFFERED) for n in range(REPLIES)))

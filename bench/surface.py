@@ -36,7 +36,7 @@ async def _measured(count: int) -> dict[str, float]:
             found["top 5 of an agent"] = await _median(lambda: _top(deps))
     with world.folder() as folder:
         async with world.bot(folder) as deps:
-            await world.fill_jobs(deps, count, due=10)
+            await world.fill_jobs(deps, world.Jobs(count=count, due=10))
             found["sweep with 10 due"] = await _once(lambda: sweeper.sweep(deps))
     return found
 

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -93,21 +94,30 @@ def _item(number: int, now: datetime, state: str, agent: str) -> dict[str, Any]:
     }
 
 
-async def fill_jobs(deps: Deps, count: int, *, due: int = 0, status: str = "pending") -> None:
-    """Store so many delivered jobs; the first `due` of them are overdue, the others far from it."""
+@dataclass(frozen=True, kw_only=True)
+class Jobs:
+    """Delivered jobs to store; the first `due` of them are overdue, the others far from it."""
+
+    count: int
+    due: int = 0
+    status: str = "pending"
+    channel: str = "C646"
+
+
+async def fill_jobs(deps: Deps, wanted: Jobs) -> None:
     now = deps.clock.now()
-    for first in range(0, count, CHUNK):
-        numbers = range(first, min(first + CHUNK, count))
-        await deps.store.write(lambda connection, numbers=numbers: _jobs(connection, numbers, now, due, status))
+    for first in range(0, wanted.count, CHUNK):
+        numbers = range(first, min(first + CHUNK, wanted.count))
+        await deps.store.write(lambda connection, numbers=numbers: _jobs(connection, numbers, now, wanted))
 
 
 def job_id(number: int) -> str:
     return f"ml-646-{datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=number):%Y%m%d-%H%M%S}"
 
 
-def _jobs(connection: sa.Connection, numbers: range, now: datetime, due: int, status: str) -> None:
+def _jobs(connection: sa.Connection, numbers: range, now: datetime, wanted: Jobs) -> None:
     text = "[main-loop] [JOB x] 1 new in 646 main chat — reply needed:\n- a: b [?]\nReply: …"
-    common = {"agent": "646", "sidechat": "646 tasks", "channel": "C646"}
+    common = {"agent": "646", "sidechat": "646 tasks", "channel": wanted.channel}
     posted = [
         {
             **common,
@@ -129,18 +139,18 @@ def _jobs(connection: sa.Connection, numbers: range, now: datetime, due: int, st
             "job_id": job_id(n),
             "job_key": job_id(n),
             "digest": n + 1,
-            "status": status,
+            "status": wanted.status,
             "reply_timeout": 3600.0,
             "reply_nudges": 2,
             "sent_at": now,
             "delivered_at": now,
-            "due_at": now - timedelta(minutes=1) if n < due else now + timedelta(days=30),
+            "due_at": now - timedelta(minutes=1) if n < wanted.due else now + timedelta(days=30),
         }
         for n in numbers
     ]
     connection.execute(sa.insert(followups), owed)
     where = [
-        {"job_id": job_id(n), "kind": "digest", "channel": "C646", "root": f"{1_600_000_000 + n}.000100"}
+        {"job_id": job_id(n), "kind": "digest", "channel": wanted.channel, "root": f"{1_600_000_000 + n}.000100"}
         for n in numbers
     ]
     connection.execute(sa.insert(places), where)

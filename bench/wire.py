@@ -1,0 +1,130 @@
+"""The running bot against the sandbox, both as processes of their own (SPEC §13)."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+from bench import world
+from bench.report import Figure
+from bot.cli.demo.feeding import question
+from bot.cli.demo.world import World
+from bot.cli.demo.world import world as demo
+from state import records
+
+BURST = 1_000
+DEADLINE = 2.0  # seconds
+STORED = 1_000_000
+OPEN_JOBS = 10_000
+MEMORY_MIB = 200.0
+START_SECONDS = 5.0
+POST_MS = 50.0
+
+
+def figures() -> list[Figure]:
+    return [*asyncio.run(_burst_and_post()), *asyncio.run(_large_store())]
+
+
+async def _burst_and_post() -> list[Figure]:
+    with world.folder() as folder:
+        async with demo(Path(folder)) as made:
+            late, slowest = await _burst(made)
+            delay = await _item_to_post(made)
+    burst = f"{BURST:,} replies at once by Socket Mode ({late} unacknowledged after 2 s): the slowest, against 2 s"
+    post = "urgent item stored to digest accepted, against 50 ms"
+    return [
+        Figure.of(burst, [(slowest * 1e3, DEADLINE * 1e3)], unit="ms", at_most=1.0),
+        Figure.of(post, [(delay * 1e3, POST_MS)], unit="ms", at_most=1.0),
+    ]
+
+
+async def _burst(made: World) -> tuple[int, float]:
+    """Let a thousand replies arrive in one moment; return how many were late, and the slowest's seconds."""
+    assert made.deps is not None
+    channel = made.channels["646-tasks"]
+    await world.fill_jobs(made.deps, world.Jobs(count=BURST, channel=channel))
+    await made.do("faults/set", kind="hold_events")
+    before = len((await made.see("envelopes", app="digestbot"))["envelopes"])
+    posts = (_reply(made, channel, number) for number in range(BURST))
+    for post in posts:
+        await post
+    began = time.time()
+    await made.do("events/release")
+    while True:
+        sent = (await made.see("envelopes", app="digestbot"))["envelopes"][before:]
+        if time.time() - began > 4 * DEADLINE or all(one["status"] == "acked" for one in sent):
+            break
+        await asyncio.sleep(0.1)
+    taken = [(one["acked_at"] or began + 60) - began for one in sent if one["attempts"]]
+    return sum(one > DEADLINE for one in taken), max(taken)
+
+
+async def _reply(made: World, channel: str, number: int) -> None:
+    text = f"[RESULT {world.job_id(number)}] done"
+    await made.do("act/app_post", app="646", channel=channel, text=text)
+
+
+async def _item_to_post(made: World) -> float:
+    """Return the seconds from a stored urgent item to Slack's acceptance of its digest, the call's own time off."""
+    await question(made, "lou", "t-first", "dana", "warm up?")
+    await asyncio.sleep(3)
+    assert made.deps is not None
+    known = {one["ts"] for one in await made.messages("lou-desk")}
+    from bot.buffer.items import Draft  # noqa: PLC0415
+    from bot.engine import intake  # noqa: PLC0415
+
+    draft = Draft(
+        source="slack:x", thread_id="t-urgent", author="dana", summary="now", kind="mention", marker="!", agent="lou"
+    )
+    await intake.take(made.deps, [draft], source="bench")
+    stored = time.time()
+    while True:
+        fresh = [
+            one for one in await made.messages("lou-desk") if one["ts"] not in known and "[JOB" in str(one["text"])
+        ]
+        if fresh:
+            return max(0.0, float(fresh[0]["ts"]) - stored)
+        await asyncio.sleep(0.005)
+
+
+async def _large_store() -> list[Figure]:
+    with world.folder() as folder:
+        await _fill(folder)
+        began = time.perf_counter()
+        async with demo(Path(folder)) as made:
+            seconds = await _first_beat(made, began)
+            memory = _resident(made)
+    name = f"on {STORED:,} items and {OPEN_JOBS:,} open jobs"
+    return [
+        Figure.of(f"resident memory of run {name}", [(memory, MEMORY_MIB)], unit="MiB", at_most=1.0),
+        Figure.of(
+            f"start of workspace and run to the first beat {name}",
+            [(seconds * 1e3, START_SECONDS * 1e3)],
+            unit="ms",
+            at_most=1.0,
+        ),
+    ]
+
+
+async def _fill(folder: str) -> None:
+    async with world.bot(folder) as deps:
+        await world.fill_items(deps, STORED, state="expired")
+        await world.fill_jobs(deps, world.Jobs(count=OPEN_JOBS, status="acknowledged"))
+    Path(folder, "bench.db").rename(Path(folder, "digestbot.db"))
+
+
+async def _first_beat(made: World, began: float) -> float:
+    assert made.deps is not None
+    while True:
+        mark: Any = await made.deps.store.read(lambda connection: records.marked(connection, "alive"))
+        if mark:
+            return time.perf_counter() - began
+        await asyncio.sleep(0.02)
+
+
+def _resident(made: World) -> float:
+    assert made.bot is not None
+    for line in Path(f"/proc/{made.bot.pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return 0.0

@@ -94,15 +94,22 @@ def test_every_module_of_the_map_exists_and_every_package_is_on_it():
 
 def test_every_template_is_used():
     """A template that nobody renders is wording that nobody reads."""
-    literals = {node.value for path in modules("bot") for node in ast_strings(parsed(path))}
+    nodes = [node for path in modules("bot") for node in ast.walk(parsed(path))]
+    words = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    families = {
+        node.values[0].value  # as "buffer_" in f"buffer_{name}"
+        for node in nodes
+        if isinstance(node, ast.JoinedStr) and len(node.values) == 2 and isinstance(node.values[0], ast.Constant)
+    }
     templates = sorted((ROOT / "templates").glob("*.j2"))
     included = "\n".join(path.read_text(encoding="utf-8") for path in templates)
+
+    def is_used(path):
+        by_family = (path.stem.removeprefix(one) in words for one in families if one and path.stem.startswith(one))
+        return path.stem in words or f'"{path.name}"' in included or any(by_family)
+
     assert templates
-    assert {path.stem for path in templates if path.stem not in literals and f'"{path.name}"' not in included} == set()
-
-
-def ast_strings(tree):
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert [path.name for path in templates if not is_used(path)] == []
 
 
 def code(path):

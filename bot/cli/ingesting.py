@@ -1,52 +1,50 @@
 """`ingest`: items and raw payloads from a file or stdin (SPEC B2, S5)."""
 
-import json
+import asyncio
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bot.buffer.items import Ignored, Rejected, Signal
-from bot.buffer.jsonl import read_row
 from bot.cli import output
 from bot.cli.common import AsJson, with_store
+from bot.cli.formats import READERS, Input
+from bot.cli.progress import parts
 from bot.config import Config
 from bot.engine import intake
 from bot.engine.deps import Deps
+from bot.engine.observing import looking
 from bot.errors import UsageError
-from bot.sources.github.webhooks import read_webhook
-
-
-@dataclass(frozen=True, kw_only=True)
-class Input:
-    """What was given, and how it is to be read."""
-
-    content: bytes
-    event: str
-    config: Config
 
 
 def ingest(
     file: Annotated[str, typer.Argument(help="A file; - is stdin.")] = "-",
     form: Annotated[
-        str, typer.Option("--format", help="items (JSON Lines) or github (a webhook's payload).")
+        str,
+        typer.Option(
+            "--format",
+            help="items (JSON Lines), github (a webhook's payload), github-notifications (a page of them), "
+            "slack (an event's payload) or email (a raw mail).",
+        ),
     ] = "items",
     event: Annotated[str, typer.Option(help="With github: the event's name, as in X-GitHub-Event.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be stored; store nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take in items or raw payloads; bad rows are set aside with their reason, the rest goes in."""
-    if form not in _READERS:
-        raise UsageError(f"no format is called {form!r}", hint=f"one of: {', '.join(_READERS)}")
+    if form not in READERS:
+        raise UsageError(f"no format is called {form!r}", hint=f"one of: {', '.join(READERS)}")
     if form == "github" and not event:
         raise UsageError("the format github needs --event", hint="for example: --event issue_comment")
     content = _content(file)
 
     async def work(deps: Deps, config: Config) -> dict[str, Any]:
-        signals = _READERS[form](Input(content=content, event=event, config=config))
+        given = Input(content=content, event=event, config=config, deps=deps, look=looking(deps))
+        signals = await asyncio.to_thread(READERS[form], given)
         return await _taken(deps, signals, form, dry_run=dry_run)
 
     report = with_store(work)
@@ -65,36 +63,23 @@ def _content(file: str) -> bytes:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _items(given: Input) -> list[Signal]:
-    return [read_row(line, authenticated=True) for line in given.content.splitlines() if line.strip()]
-
-
-def _github(given: Input) -> list[Signal]:
-    try:
-        payload = json.loads(given.content)
-    except ValueError as error:
-        return [Rejected(reason=f"no valid JSON: {error}", row=given.content[:500].decode(errors="replace"))]
-    return read_webhook(given.event, payload, agents=given.config.github)
-
-
-_READERS: dict[str, Callable[[Input], Sequence[Signal]]] = {"items": _items, "github": _github}
-
-
 async def _taken(deps: Deps, signals: Sequence[Signal], source: str, *, dry_run: bool) -> dict[str, Any]:
+    items: list[dict[str, object]] = []
     if dry_run:
         found = await intake.preview(deps, signals, source=source)
-        taken = found.taken
-        items = [_shown(one) for one in found.items]
+        taken, items = [found.taken], [_shown(one) for one in found.items]
     else:
-        taken, items = await intake.take(deps, signals, source=source), []
+        waiting = parts(signals, doing="Storing")
+        taken = [await intake.take(deps, part, source=source) for part in waiting]
+    ids = [one for part in taken for one in part.stored]
     return {
-        "stored": len(taken.stored),
-        "ids": taken.stored,
-        "merged": taken.merged,
-        "closed_subjects": taken.closed,
+        "stored": len(ids),
+        "ids": ids,
+        "merged": sum(part.merged for part in taken),
+        "closed_subjects": sum(part.closed for part in taken),
         "ignored": [_why(one) for one in signals if isinstance(one, Ignored)],
         "quarantined": [_why(one) for one in signals if isinstance(one, Rejected)],
-        "already_stored": taken.known,
+        "already_stored": sum(part.known for part in taken),
         **({"items": items} if dry_run else {}),
     }
 

@@ -5,9 +5,10 @@ whatever moment, the next look begins where the last commit ended. Of several re
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import sqlalchemy as sa
 
@@ -25,7 +26,16 @@ PAGES_MAX: Final = 20  # of one source in a beat; the rest comes with the next
 ERROR_MAX: Final = 300  # characters
 LOOK_SECONDS: Final = 10.0
 
+T = TypeVar("T")
 Tracks = Callable[[str, str], bool]
+
+
+class Look(Protocol):
+    """A look into the store from a worker thread: the loop must be free to do it."""
+
+    def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
+        """Return what a reading operation returns."""
+        ...
 
 
 async def observe(deps: Deps, asked: Sequence[Source], *, holder: str) -> int:
@@ -46,15 +56,19 @@ async def observe(deps: Deps, asked: Sequence[Source], *, holder: str) -> int:
     return sum(outcome for outcome in outcomes if isinstance(outcome, int))
 
 
-def tracks(deps: Deps) -> Tracks:
-    """Return what says whether a thread is tracked, for readers in a worker thread: the loop must be free to look."""
+def looking(deps: Deps) -> Look:
+    """Return what looks into the store for a reader that runs in a worker thread."""
     loop = asyncio.get_running_loop()
 
-    def tracked(source: str, thread_id: str) -> bool:
-        looking = deps.store.read(lambda connection: items.tracked(connection, source, thread_id))
-        return asyncio.run_coroutine_threadsafe(looking, loop).result(LOOK_SECONDS)
+    def look(operation: Callable[[sa.Connection], T]) -> T:
+        return asyncio.run_coroutine_threadsafe(deps.store.read(operation), loop).result(LOOK_SECONDS)
 
-    return tracked
+    return look
+
+
+def tracks(look: Look) -> Tracks:
+    """Return what says whether a thread is tracked: the buffer holds an active item of it."""
+    return lambda source, thread_id: look(lambda connection: items.tracked(connection, source, thread_id))
 
 
 async def _read(deps: Deps, source: Source, holder: str) -> int:

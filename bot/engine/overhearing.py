@@ -57,10 +57,25 @@ def overhearing(deps: Deps, read: Reader, *, watched: frozenset[str]) -> Overhea
 
 
 def scene_of(
-    deps: Deps, connection: sa.Connection, message: Message, *, watched: frozenset[str], heeded: bool = False
+    deps: Deps,
+    connection: sa.Connection,
+    message: Message,
+    *,
+    watched: frozenset[str],
+    heeded: bool = False,
+    me: Author | None = None,
 ) -> Scene:
-    """Look up where a message stands; where verbs are read (`heeded`) a channel is not listed as well (R4)."""
-    me = deps.messenger.me
+    """Look up where a message stands.
+
+    Args:
+        deps: What every use case is given.
+        connection: Where to look.
+        message: The message.
+        watched: Ids of the listed channels.
+        heeded: Whether verbs are read there: then the channel is not listed as well (R4).
+        me: Our identity; the messenger's own by default.
+    """
+    me = me or deps.messenger.me
     held = _items_of_thread(connection, message)
     return Scene(
         team=me.team or message.author.team,
@@ -69,7 +84,7 @@ def scene_of(
         tracked=bool(held),
         follower=held[-1].agent if held else "",
         job=bool(message.thread and jobs.jobs_at(connection, message.channel, message.thread)),
-        ours=is_ours(message.author, me) if me != Author() else False,
+        ours=is_ours(message.author, me),
     )
 
 

@@ -1,7 +1,6 @@
 """Slack: messages become signals (SPEC S2, R4, P1). Nothing here does network: the Slack face hears, this reads.
 
     reading.py    `read_message`: one message, and where it stands -> its signals; pure, never raises
-    payloads.py   `read_payloads`: recorded events and envelopes, for the command line
 
 What the specification leaves open, and what was chosen:
 

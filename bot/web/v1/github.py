@@ -47,7 +47,9 @@ def route(deps: Deps, webhook: Webhook) -> Route:
             deps.log.warning(REFUSED)
             return refusal(401, "unauthorized", "the signature is not ours", "compare the webhook's secret with ours")
         event = request.headers.get("x-github-event", "")
-        signals = _read(webhook, event, body, request.headers.get("content-type", ""))
+        kind = request.headers.get("content-type", "")
+        # In a thread of its own: a reader asks the store, through the loop, which threads are tracked.
+        signals = await asyncio.to_thread(_read, webhook, event, body, kind)
         try:
             async with asyncio.timeout(SECONDS):
                 taken = await intake.take(deps, signals, source=f"github:{event[:50]}")

@@ -1,7 +1,9 @@
 """What all commands share: the configuration, the store, the shape of options."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
@@ -9,6 +11,7 @@ import typer
 from bot.app import opened
 from bot.config import Config, load
 from bot.engine.deps import Deps
+from bot.errors import UsageError
 from bot.logs import configure_logging
 
 T = TypeVar("T")
@@ -32,3 +35,17 @@ def with_store(work: Callable[[Deps, Config], Awaitable[T]]) -> T:
             return await work(deps, config)
 
     return asyncio.run(doing())
+
+
+def content_of(file: str) -> bytes:
+    """Return what a file holds; `-` is stdin.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error

@@ -1,17 +1,15 @@
 """`ingest`: items and raw payloads from a file or stdin (SPEC B2, S5)."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bot.buffer.items import Ignored, Rejected, Signal
 from bot.cli import output
-from bot.cli.common import AsJson, with_store
+from bot.cli.common import AsJson, content_of, with_store
 from bot.cli.formats import READERS, Input
 from bot.cli.progress import parts
 from bot.config import Config
@@ -40,7 +38,7 @@ def ingest(
         raise UsageError(f"no format is called {form!r}", hint=f"one of: {', '.join(READERS)}")
     if form == "github" and not event:
         raise UsageError("the format github needs --event", hint="for example: --event issue_comment")
-    content = _content(file)
+    content = content_of(file)
 
     async def work(deps: Deps, config: Config) -> dict[str, Any]:
         given = Input(content=content, event=event, config=config, deps=deps, look=looking(deps))
@@ -52,15 +50,6 @@ def ingest(
         output.data(report)
     else:
         _print(report, dry_run=dry_run)
-
-
-def _content(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
 
 
 async def _taken(deps: Deps, signals: Sequence[Signal], source: str, *, dry_run: bool) -> dict[str, Any]:

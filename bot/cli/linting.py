@@ -1,7 +1,5 @@
 """`lint-reply`: what the bot would read in a reply, for agent authors."""
 
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +8,7 @@ from bot import wording
 from bot.cli import output
 from bot.cli.common import AsJson
 from bot.engine.letters import hint_words
+from bot.errors import UsageError
 from bot.protocol.interpret import Interpretation, interpret
 from bot.protocol.reading import read
 
@@ -20,9 +19,8 @@ def lint_reply(
     thread: Annotated[str, typer.Option(help="The job in whose thread the message stands.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show what the bot would do with one message; always ends with 0."""
-    text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    meant = _interpreted(text.rstrip("\n"), open_jobs or [], thread)
+    """Show what the bot would do with one message; ends with 0 whatever it is."""
+    meant = _interpreted(_text(file).rstrip("\n"), open_jobs or [], thread)
     hint = hint_words(wording.load(), meant.hint) if meant.hint else None
     if as_json:
         verbs = [{"verb": one.verb, "job_id": one.job_id, "text": one.text} for one in meant.actions]
@@ -32,6 +30,15 @@ def lint_reply(
     output.table(("verb", "job", "text"), rows, empty="Nothing would be recorded.")
     if hint:
         output.words(hint)
+
+
+def _text(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is no UTF-8 text (byte {error.start})") from error
 
 
 def _interpreted(text: str, open_jobs: list[str], thread: str) -> Interpretation:

@@ -207,8 +207,11 @@ def _hold_unread(deps: Deps, connection: sa.Connection, row: Delivery, reason: s
 # -- proving and settling ---------------------------------------------------------------------------------------------
 
 
-async def _prove(deps: Deps, row: Delivery, posted: Posted) -> None:
-    """Settle a post whose answer and whose address agree on where it is; anything else is looked for."""
+async def _prove(deps: Deps, row: Delivery, posted: Posted, *, seen: bool = False) -> None:
+    """Settle a post whose answer and whose address agree on where it is; anything else is looked for.
+
+    A message that was `seen` in Slack's own record is proved by that; its address is then only a convenience.
+    """
     if row.thread and not posted.thread:
         await _astray(deps, row, posted)
         return
@@ -217,8 +220,9 @@ async def _prove(deps: Deps, row: Delivery, posted: Posted) -> None:
         try:
             permalink = await deps.messenger.permalink(posted.channel, posted.ts)
         except SlackError as error:
-            await _unclear(deps, row, f"placement not proved: {error.reason}", looks=0)
-            return
+            if not seen:
+                await _unclear(deps, row, f"placement not proved: {error.reason}", looks=0)
+                return
     await deps.store.write(lambda connection: delivery.placed(deps, connection, row, posted, permalink))
     deps.bells.followups.set()
     if row.kind == "digest" and row.job_id:  # a reply may have come before we knew the thread
@@ -320,7 +324,7 @@ async def _look(deps: Deps, row: Delivery) -> None:
         return
     if found:
         first = found[0]
-        await _prove(deps, row, Posted(channel=first.channel, ts=first.ts, thread=first.thread))
+        await _prove(deps, row, Posted(channel=first.channel, ts=first.ts, thread=first.thread), seen=True)
         return
     if row.looks + 1 < LOOKS_MAX:
         await _unclear(deps, row, "not found yet", looks=row.looks + 1)

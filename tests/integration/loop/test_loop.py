@@ -379,3 +379,12 @@ async def test_an_idle_act_beat_makes_no_external_call(office):
     """B14: nothing pending means nothing posted, decided before any queue."""
     assert await office.act() == 0
     assert office.slack.stored == []
+
+
+async def test_a_server_without_permalinks_proves_by_its_record(office):
+    """§8: what is seen where it should be is proved; the address is only a convenience."""
+    office.slack.failures["permalink"] = [SlackRefusedError("unknown_method") for _ in range(50)]
+    await open_job(office)
+    await office.pass_time(timedelta(minutes=1), step=timedelta(seconds=5))
+    assert len(office.slack.posts("digest")) == 1
+    assert (await office.job()).delivered_at is not None

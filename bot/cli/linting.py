@@ -8,7 +8,6 @@ from bot import wording
 from bot.cli import output
 from bot.cli.common import AsJson
 from bot.engine.letters import hint_words
-from bot.errors import UsageError
 from bot.protocol.interpret import Interpretation, interpret
 from bot.protocol.reading import read
 
@@ -20,7 +19,7 @@ def lint_reply(
     as_json: AsJson = False,
 ) -> None:
     """Show what the bot would do with one message; ends with 0 whatever it is."""
-    meant = _interpreted(_text(file).rstrip("\n"), open_jobs or [], thread)
+    meant = _interpreted(content_of(file).decode(errors="replace").rstrip("\n"), open_jobs or [], thread)
     hint = hint_words(wording.load(), meant.hint) if meant.hint else None
     if as_json:
         verbs = [{"verb": one.verb, "job_id": one.job_id, "text": one.text} for one in meant.actions]
@@ -30,15 +29,6 @@ def lint_reply(
     output.table(("verb", "job", "text"), rows, empty="Nothing would be recorded.")
     if hint:
         output.words(hint)
-
-
-def _text(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is no UTF-8 text (byte {error.start})") from error
 
 
 def _interpreted(text: str, open_jobs: list[str], thread: str) -> Interpretation:

@@ -319,8 +319,8 @@ async def _look(deps: Deps, row: Delivery) -> None:
         for double in found[1:]:
             await _take_back(deps, double.channel, double.ts)
     except SlackError as error:  # it cannot be read: wait, and never post on a guess
-        gone = isinstance(error, SlackRefusedError)
-        await deps.store.write(lambda connection: _cannot_look(deps, connection, row, error.reason, gone=gone))
+        reason, gone = error.reason, isinstance(error, SlackRefusedError)
+        await deps.store.write(lambda connection: _cannot_look(deps, connection, row, reason, gone=gone))
         return
     if found:
         first = found[0]

@@ -6,7 +6,7 @@ import typer
 
 from bot import wording
 from bot.cli import output
-from bot.cli.common import AsJson
+from bot.cli.common import AsJson, content_of
 from bot.engine.letters import hint_words
 from bot.protocol.interpret import Interpretation, interpret
 from bot.protocol.reading import read

@@ -135,7 +135,8 @@ def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -
 
 def acknowledged_before(connection: sa.Connection, moment: datetime) -> list[Followup]:
     """Return jobs that were acknowledged before then and are still open, the longest first."""
-    query = sa.select(*_FOLLOWUP).where(_OPEN, followups.c.status == Status.ACKNOWLEDGED, followups.c.acked_at <= moment)
+    long_ago = sa.and_(followups.c.status == Status.ACKNOWLEDGED, followups.c.acked_at <= moment)
+    query = sa.select(*_FOLLOWUP).where(_OPEN, long_ago)
     rows = connection.execute(query.order_by(followups.c.acked_at, followups.c.seq))
     return [_followup(row) for row in rows.mappings()]
 

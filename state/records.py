@@ -1,6 +1,6 @@
 """Statements on what happened: replies, hints, the audit trail, counters and marks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -23,6 +23,17 @@ def replies_to(connection: sa.Connection, job_id: str) -> list[Reply]:
     query = sa.select(*_REPLY).where(replies.c.job_id == job_id).order_by(replies.c.seq)
     rows = connection.execute(query)
     return [Reply(**{**row._mapping, "verb": Verb(row._mapping["verb"])}) for row in rows]  # noqa: SLF001
+
+
+def untold(connection: sa.Connection, most: int) -> list[Reply]:
+    """Return replies of which the brain has not been told, oldest first."""
+    query = sa.select(*_REPLY).where(replies.c.told_at.is_(None)).order_by(replies.c.seq).limit(most)
+    rows = connection.execute(query)
+    return [Reply(**{**row._mapping, "verb": Verb(row._mapping["verb"])}) for row in rows]  # noqa: SLF001
+
+
+def told(connection: sa.Connection, seqs: Sequence[int], now: datetime) -> None:
+    connection.execute(sa.update(replies).where(replies.c.seq.in_(seqs)), {"told_at": now})
 
 
 def verbs_of_message(connection: sa.Connection, channel: str, ts: str) -> set[tuple[str, str]]:

@@ -166,9 +166,10 @@ def hint_words(wording: Wording, earned: Hint, **facts: str) -> str:
 
 async def _notice(deps: Deps, row: Delivery) -> Letter:
     """Render a message that is about no single job; its template and values are the row's."""
-    values = row.body["values"]
-    assert isinstance(values, Mapping)
-    return Letter(text=deps.wording.say(str(row.body["template"]), **values))
+    values: Any = row.body["values"]
+    # Whoever is named in a line gets his name now, as in every other letter.
+    lines = [{**line, "who": await _name(deps, str(line["person"]))} for line in values.get("lines", ())]
+    return Letter(text=deps.wording.say(str(row.body["template"]), **{**values, "lines": lines}))
 
 
 async def _card_update(deps: Deps, row: Delivery) -> Letter | None:

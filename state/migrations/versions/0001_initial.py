@@ -185,6 +185,13 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("replies", schema=None) as batch_op:
         batch_op.create_index("ix_replies_job", ["job_id"], unique=False)
+        batch_op.create_index(
+            "ix_replies_untold",
+            ["seq"],
+            unique=False,
+            sqlite_where=sa.text("told_at IS NULL"),
+            postgresql_where=sa.text("told_at IS NULL"),
+        )
 
     op.create_table(
         "requests",

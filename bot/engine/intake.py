@@ -131,7 +131,7 @@ def _admit(connection: sa.Connection, settings: Settings, draft: Draft, now: dat
     _apply(connection, settings, item, merge, now)
     if merge.keeper != item.id:
         taken.merged += 1
-    elif _late(connection, item, around):
+    elif _late(connection, item, draft.event_at, around):
         items.move(connection, [item], State.EXPIRED, reason="subject closed", now=now)
     elif around.waiting and item.id in bursting.collapse(connection, item, now).merged:
         taken.merged += 1
@@ -168,11 +168,14 @@ def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Mer
     records.note(connection, item.id, "ingested", now, why=merge.reason, detail={"keeper": merge.keeper})
 
 
-def _late(connection: sa.Connection, item: Item, around: items.Around) -> bool:
-    """Whether it happened before its subject was closed: recorded, but no new work (bug O05)."""
+def _late(connection: sa.Connection, item: Item, event_at: datetime | None, around: items.Around) -> bool:
+    """Whether it happened before its subject was closed: recorded, but no new work (bug O05).
+
+    By the source's own time, as the closing's is: the item's has been brought into the last year.
+    """
     if around.closed_at is None:
         return False
-    if item.event_at is not None and item.event_at <= around.closed_at:
+    if event_at is not None and event_at <= around.closed_at:
         return True
     subjects.reopen(connection, item.source, item.thread_id)
     return False

@@ -179,7 +179,7 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
 async def _sources(deps: Deps, config: Config, stack: AsyncExitStack) -> list[Source]:
     """Return what is asked for items: each is a source of its own, and fails alone (B4)."""
     found: list[Source] = []
-    tracks = observing.tracks(deps)
+    tracks = observing.tracks(observing.looking(deps))
     if inbox := config.github_inbox:
         client = await stack.enter_async_context(httpx2.AsyncClient())
         api = GitHubApi(client, base_url=inbox.api_url, token=inbox.token.get_secret_value, clock=deps.clock)
@@ -310,9 +310,10 @@ def _v1(deps: Deps, config: Config) -> list[Route]:
     bearers = [Bearer(name=one.name, role=one.role, token=one.secret.get_secret_value()) for one in config.tokens]
     secret = config.github_webhook_secret
     secrets = (secret.get_secret_value(),) if secret else ()
+    agents = replace(config.github, tracks=observing.tracks(observing.looking(deps)))
     webhook = Webhook(
         signed=lambda body, given: is_signed(body, given, secrets),
-        read=lambda event, payload: read_webhook(event, payload, agents=config.github),
+        read=lambda event, payload: read_webhook(event, payload, agents=agents),
     )
     return v1.routes(deps, Gate(bearers, count=deps.bells.count), webhook)
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
+import aiohttp
 import httpx2
 import structlog
 from pydantic import SecretStr
@@ -29,6 +30,7 @@ from bot.engine import (
     beat,
     composer,
     courier,
+    doctor,
     gaps,
     janitor,
     leases,
@@ -41,14 +43,16 @@ from bot.engine import (
 )
 from bot.engine.beat import GLANCE, Beat
 from bot.engine.deps import Deps, Probe, no_probe
+from bot.engine.doctor import Finding
 from bot.engine.glance import ACT_MARK
 from bot.engine.messages import Author
 from bot.engine.overhearing import overhearing
 from bot.engine.ports import Messenger, Source
-from bot.errors import ConfigError, SlackUnclearError
+from bot.errors import ConfigError, NotAllowedError, SlackUnclearError
 from bot.slack import listeners
 from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
+from bot.slack.examining import Examiner
 from bot.slack.gateway import SlackGateway
 from bot.slack.hearing import handler
 from bot.slack.http import events_route
@@ -82,6 +86,38 @@ async def opened(config: Config, *, clock: Clock | None = None, probe: Probe = n
     """Give the use cases without Slack: what commands say is owed in the outbox, and the running bot delivers it."""
     async with AsyncExitStack() as stack:
         yield await _deps(config, _NoSlack(), stack, clock or SystemClock(), probe)
+
+
+async def examined(config: Config, *, clock: Clock | None = None) -> list[Finding]:
+    """Return what the doctor finds of an installation; nothing is started."""
+    missing: NotAllowedError | None = None
+    try:
+        config.require_slack()
+    except NotAllowedError as error:
+        missing = error
+    async with open_session() as session:
+        slack = None if missing else _examiner(config, session)
+        case = doctor.Case(
+            settings=config.settings(),
+            home=config.home,
+            database_url=config.database_url,
+            sidechats=config.sidechats,
+            slack=slack,
+            missing=missing,
+            socket_mode=config.slack.mode == "socket",
+            now=(clock or SystemClock()).now,
+        )
+        return await doctor.examine(case)
+
+
+def _examiner(config: Config, session: aiohttp.ClientSession) -> Examiner:
+    app_token = config.slack.app_token
+    return Examiner(
+        token=_secret(config.slack.bot_token),
+        app_token=app_token.get_secret_value() if app_token else "",
+        base_url=config.slack.api_url,
+        session=session,
+    )
 
 
 async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_probe) -> None:

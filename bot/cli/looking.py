@@ -7,8 +7,9 @@ import typer
 from bot.cli import output
 from bot.cli.common import AsJson, with_store
 from bot.config import Config
-from bot.engine import views
+from bot.engine import commands, views
 from bot.engine.deps import Deps
+from bot.engine.shapes import Now
 from state import jobs
 
 
@@ -19,10 +20,14 @@ def status(as_json: AsJson = False) -> None:
         output.data(figures)
         return
     output.table(("", ""), [(_LABELS[key], _shown(key, figures[key])) for key in _LABELS], empty="")
+    now: Any = figures["now"]
+    output.table(("", ""), [(_NOW[key], now[key]) for key in _NOW if now[key]], empty="Nothing is open or waits.")
 
 
 async def _status(deps: Deps, _config: Config) -> dict[str, object]:
-    return await deps.store.read(lambda connection: views.status(connection, deps.clock.now()))
+    now = Now.of(await commands.status(deps))
+    figures = await deps.store.read(lambda connection: views.status(connection, deps.clock.now()))
+    return {**figures, "now": now.json_ready()}
 
 
 _LABELS = {
@@ -40,6 +45,16 @@ _LABELS = {
     "late_replies": "late replies",
     "hints": "hints",
     "quarantined": "quarantined",
+}
+
+
+_NOW = {
+    "open": "open jobs",
+    "waiting": "items that wait",
+    "paused_since": "paused since",
+    "posts_held_until": "Slack lets us post from",
+    "broken": "sidechats out of reach",
+    "unread_gaps": "gaps not read back yet",
 }
 
 

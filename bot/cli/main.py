@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ingesting, linting, looking, output, running, sending, sidechats
+from bot.cli import (
+    acting,
+    contract,
+    doctoring,
+    exporting,
+    ingesting,
+    jobs,
+    linting,
+    looking,
+    output,
+    posting,
+    running,
+    sending,
+    sidechats,
+)
 from bot.cli.demo.command import demo
 from bot.errors import DigestbotError, UsageError
 
@@ -36,13 +50,23 @@ def _options(
 
 app.command("run")(running.run_bot)
 app.command("demo")(demo)
+app.command("doctor")(doctoring.doctor)
 app.command("migrate")(running.migrate_store)
 app.command("ingest")(ingesting.ingest)
+app.command("export")(exporting.export)
 app.command("send")(sending.send)
 app.command("status")(looking.status)
 app.command("jobs")(looking.jobs_list)
 app.command("digest")(looking.digest)
+app.command("why")(jobs.why)
+app.command("plan")(posting.plan)
+app.command("pause")(posting.pause)
+app.command("resume")(posting.resume)
+app.command("prime")(contract.prime)
+app.command("snippet")(contract.snippet)
 app.command("lint-reply")(linting.lint_reply)
+app.add_typer(jobs.app, name="job")
+app.add_typer(acting.app, name="act")
 app.add_typer(sidechats.app, name="sidechat")
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from bot.errors import DigestbotError
 
 SCHEMA_VERSION: Final = 1
+PIPE_WIDTH: Final = 4000  # columns: a row is a line for whatever reads it
 
 
 def data(value: object) -> None:
@@ -26,11 +27,13 @@ def words(text: str) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
     """Print rows for people, or a sentence when there are none."""
-    made = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, overflow="fold")  # an id that is cut off names nothing
     for row in rows:
         made.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
     if made.row_count:
-        Console(soft_wrap=not sys.stdout.isatty()).print(made)
+        Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(made)
     else:
         words(empty)
 

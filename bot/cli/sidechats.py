@@ -10,6 +10,7 @@ from bot.config import Config
 from bot.engine import registry
 from bot.engine.deps import Deps
 from bot.engine.links import place_of
+from bot.engine.shapes import Sidechat as Shown
 from state import sidechats
 from state.rows import Sidechat
 
@@ -47,7 +48,7 @@ def add(
 
     stored = with_store(work)
     if as_json:
-        output.data(_shown(stored))
+        output.data(Shown.of(stored).json_ready())
     else:
         output.words(f"Registered {stored.name} for the agent {stored.agent} in {stored.channel}.")
 
@@ -61,7 +62,7 @@ def list_all(as_json: AsJson = False) -> None:
 
     found = with_store(work)
     if as_json:
-        output.data([_shown(one) for one in found])
+        output.data([Shown.of(one).json_ready() for one in found])
         return
     columns = ("name", "agent", "channel", "thread", "escalate_to", "broken")
     rows = [[getattr(one, name) for name in columns] for one in found]
@@ -87,8 +88,3 @@ def remove(
         output.data({"name": name, "open_jobs": count})
     else:
         output.words(f"Unregistered {name}; {count} open jobs {'moved' if reroute else 'cancelled'}.")
-
-
-def _shown(one: Sidechat) -> dict[str, object]:
-    names = ("name", "agent", "label", "channel", "thread", "members", "escalate_to", "time_zone", "broken")
-    return {name: getattr(one, name) or None for name in names}

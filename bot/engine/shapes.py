@@ -306,3 +306,109 @@ class Buffer(Shape):
     """The engagement digest of the buffer (B11)."""
 
     markdown: str
+
+
+class JobStatus(Shape):
+    """Where a job stands, in short."""
+
+    job_id: str
+    status: Status
+    outcome: Verb | None
+    owner: str | None
+    due_at: datetime | None
+
+
+class JobResult(Shape):
+    """The words that closed a job."""
+
+    job_id: str
+    result_text: str
+
+
+class JobNamed(Shape):
+    """The job that something was done about."""
+
+    job_id: str
+
+
+class Fault(Shape):
+    """A row that was ignored or set aside, and why."""
+
+    reason: str
+    row: str | None = None  # as it came, where it was set aside
+
+
+class ItemSeen(Shape):
+    """An item that would be stored."""
+
+    id: str
+    source: str
+    thread_id: str
+    kind: str
+    priority: int
+    marker: str
+    dedup_key: str
+    agent: str
+    author: str
+    content_summary: str
+    url: str
+    event_key: str
+    state: str
+    merged_into: str
+    resubmission_count: int
+
+
+class Ingested(Shape):
+    """What became of a file's rows."""
+
+    stored: int
+    ids: list[str]
+    merged: int
+    closed_subjects: int
+    already_stored: int
+    ignored: list[Fault]
+    quarantined: list[Fault]
+    items: list[ItemSeen] | None = None  # of a dry run
+
+
+class Migrated(Shape):
+    """What a migration did."""
+
+    revision_from: str | None = Field(alias="from")
+    revision_to: str = Field(alias="to")
+    backup: str | None
+
+
+class VerbRead(Shape):
+    verb: Verb
+    job_id: str
+    text: str
+
+
+class Linted(Shape):
+    """What the bot would read in a message."""
+
+    verbs: list[VerbRead]
+    hint: str | None
+
+
+class Text(Shape):
+    """Words for an agent."""
+
+    text: str
+
+
+class Finding(Shape):
+    """One thing that the doctor looked at."""
+
+    name: str
+    ok: bool | None  # null: it could not be looked at
+    said: str
+    mend: str | None
+
+
+class Examined(Shape):
+    """What the doctor found."""
+
+    ok: bool
+    findings: list[Finding]

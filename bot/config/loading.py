@@ -278,7 +278,6 @@ def _settings(table: FileTable, buffer_path: Path) -> Settings:
         look_again_after=timedelta(seconds=table.delivery.look_again_seconds),
         hints_max=table.hints_max,
         operators=tuple(table.operators),
-        operators=tuple(table.operators),
     )
 
 

@@ -276,6 +276,7 @@ def _settings(table: FileTable, buffer_path: Path) -> Settings:
         forgotten_after=table.forgotten_after_hours * HOUR,
         tell_brain_replies=table.tell_brain_replies,
         look_again_after=timedelta(seconds=table.delivery.look_again_seconds),
+        spool_size=table.spool_size,
         hints_max=table.hints_max,
         operators=tuple(table.operators),
     )

@@ -317,6 +317,7 @@ class FileTable(Table):
     reply_scope: Literal["any", "own"] = "any"
     default_agent: AgentOrNone = DEFAULTS.default_agent
     operators: list[Operator] = _table(list)
+    spool_size: Annotated[int, Field(ge=0)] = DEFAULTS.spool_size
     hints_max: Annotated[int, Field(ge=0)] = DEFAULTS.hints_max
     forgotten_after_hours: Hours = DEFAULTS.forgotten_after / HOUR
     tell_brain_replies: bool = DEFAULTS.tell_brain_replies

@@ -11,6 +11,7 @@ import structlog
 from bot.clock import Clock
 from bot.engine.ports import Messenger
 from bot.engine.settings import Settings
+from bot.engine.spool import Spool
 from bot.wording import Wording
 from state.store import Store
 
@@ -34,6 +35,7 @@ class Bells:
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job
     sockets: Callable[[], int] | None = None  # tells how many connections to Slack are live
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
+    spool: Spool = field(default_factory=Spool)  # signals that wait for the database
     troubles: dict[str, str] = field(default_factory=dict)  # what cannot be done now, and why
     counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …
 

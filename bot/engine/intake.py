@@ -5,10 +5,10 @@ signals is answered only after the commit.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 import sqlalchemy as sa
 
@@ -16,11 +16,14 @@ from bot.buffer.dedup import Arrival, Merge, decide
 from bot.buffer.ingest import Defaults, admit, id_prefix, item_id
 from bot.buffer.items import Draft, Ignored, Item, Rejected, Signal, State, SubjectClosed
 from bot.buffer.routing import route
-from bot.engine import bursting, closing
+from bot.engine import bursting, closing, troubles
 from bot.engine.deps import Deps
 from bot.engine.settings import Settings
+from bot.errors import ConflictError, StoreError
 from bot.protocol.verbs import Marker
 from state import items, records, sidechats, subjects
+
+T = TypeVar("T")
 
 CHUNK: Final = 50  # signals a transaction: the longest one is the latency of everybody behind it
 
@@ -40,13 +43,77 @@ class Taken:
 
 
 async def take(deps: Deps, signals: Sequence[Signal], *, source: str) -> Taken:
-    """Store what the signals say and return what became of them; durable when it returns."""
-    total = Taken()
-    for chunk in _chunks(signals):
-        deps.probe("intake.before_commit")
-        _add(total, await deps.store.write(lambda connection, chunk=chunk: store(deps, connection, chunk, source)))  # type: ignore[misc]
-    ring(deps, total)
+    """Store what the signals say and return what became of them; durable when it returns.
+
+    Raises:
+        StoreError: They are not stored. They wait in the spool, if it has room, and are stored when the database is
+            back (B4); the sender is not to be told that they are safe.
+    """
+    await flush(deps)
+    fresh = deps.bells.spool.fresh(signals, deps.clock.now())
+    total, done = Taken(known=len(signals) - len(fresh)), 0
+    try:
+        for chunk in _chunks(fresh):
+            deps.probe("intake.before_commit")
+            _add(total, await deps.store.write(lambda connection, chunk=chunk: store(deps, connection, chunk, source)))  # type: ignore[misc]
+            done += len(chunk)
+    except StoreError as error:
+        deps.bells.spool.unread(signals, fresh)
+        keep(deps, source, fresh[done:], error)
+        raise
+    finally:
+        ring(deps, total)
     return total
+
+
+async def spooled(
+    deps: Deps, source: str, signals: Sequence[Signal], write: Callable[[Sequence[Signal]], Awaitable[T]]
+) -> T:
+    """Let a transaction of the caller's own store signals; what it could not store waits in the spool (B4).
+
+    Args:
+        deps: What every use case is given.
+        source: Who sent them.
+        signals: What came.
+        write: Called with those of them that were not stored from the spool already.
+
+    Raises:
+        StoreError: They are not stored; the sender is not to be told that they are safe.
+    """
+    await flush(deps)
+    fresh = deps.bells.spool.fresh(signals, deps.clock.now())
+    try:
+        return await write(fresh)
+    except StoreError as error:
+        deps.bells.spool.unread(signals, fresh)
+        keep(deps, source, fresh, error)
+        raise
+
+
+def keep(deps: Deps, source: str, signals: Sequence[Signal], error: StoreError) -> None:
+    """Hold signals that could not be stored; what finds no room stays with its sender alone."""
+    troubles.failed(deps, "intake", error)
+    if not deps.bells.spool.hold(source, signals, deps.settings.spool_size):
+        deps.bells.count("spool_full")
+        troubles.failed(deps, "spool", ConflictError(f"the spool is full: {deps.settings.spool_size} signals wait"))
+
+
+async def flush(deps: Deps) -> int:
+    """Store what waits in the spool, if the database is back; return how many signals that were."""
+    spool, count = deps.bells.spool, 0
+    for held in tuple(spool.waiting):
+        try:
+            for chunk in _chunks(held.signals):
+                write = lambda connection, chunk=chunk: store(deps, connection, chunk, held.source)  # noqa: B023, E731
+                ring(deps, await deps.store.write(write))
+        except StoreError as error:
+            troubles.failed(deps, "intake", error)
+            return count
+        spool.stored(held, deps.clock.now())
+        count += len(held.signals)
+    troubles.over(deps, "intake")
+    troubles.over(deps, "spool")
+    return count
 
 
 def ring(deps: Deps, taken: Taken) -> None:

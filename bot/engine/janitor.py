@@ -7,9 +7,8 @@ import sqlalchemy as sa
 
 from bot.buffer.expiry import Reason
 from bot.buffer.items import Item, State
-from bot.engine import composer, holds
+from bot.engine import composer, holds, intake
 from bot.engine.deps import Deps
-from bot.engine.pausing import give_back
 from bot.engine.pausing import give_back
 from state import holds as stored_holds
 from state import items, limits, sidechats
@@ -19,6 +18,7 @@ CHUNK: Final = 50
 
 async def clean(deps: Deps) -> int:
     """Expire items whose time is over and end cooldowns; return how many rows were touched."""
+    await intake.flush(deps)
     await holds.tend(deps)
     touched = 0
     for step in (give_back, expire, end_cooldowns):

@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeVar
 import sqlalchemy as sa
 
 from bot.buffer.breaker import CLOSED
+from bot.buffer.items import Signal
 from bot.engine import intake
 from bot.engine.deps import Deps
 from bot.engine.ports import Page, Source
@@ -49,6 +50,8 @@ async def observe(deps: Deps, asked: Sequence[Source], *, holder: str) -> int:
     Raises:
         StoreError: The store cannot be written: nobody's cursor has moved, and nothing was counted against a source.
     """
+    if deps.bells.spool.is_full(deps.settings.spool_size) and not await intake.flush(deps):
+        return 0  # what was read could not even be held (B4)
     outcomes = await asyncio.gather(*(_read(deps, one, holder) for one in asked), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
@@ -91,10 +94,7 @@ async def _pages(deps: Deps, source: Source, cursor: str, holder: str) -> int:
         async with asyncio.timeout(FETCH_SECONDS):
             page = await source.fetch(cursor)
         deps.probe("observe.before_commit")
-        taken = await deps.store.write(
-            lambda connection, page=page: _store(deps, connection, source.name, page, holder),  # type: ignore[misc]
-            background=True,
-        )
+        taken = await intake.spooled(deps, source.name, page.signals, _writer(deps, source.name, page, holder))
         if taken is None:
             return fresh  # we were away for so long that another process reads it now
         intake.ring(deps, taken)
@@ -104,6 +104,18 @@ async def _pages(deps: Deps, source: Source, cursor: str, holder: str) -> int:
         if not page.more:
             break
     return fresh
+
+
+def _writer(
+    deps: Deps, name: str, page: Page, holder: str
+) -> Callable[[Sequence[Signal]], Awaitable[intake.Taken | None]]:
+    """Return what stores a page, less what was stored from the spool before."""
+
+    def write(fresh: Sequence[Signal]) -> Awaitable[intake.Taken | None]:
+        part = replace(page, signals=tuple(fresh))
+        return deps.store.write(lambda connection: _store(deps, connection, name, part, holder), background=True)
+
+    return write
 
 
 def _claim(deps: Deps, connection: sa.Connection, name: str, holder: str) -> Known | None:

@@ -36,6 +36,7 @@ class Settings:
     forgotten_after: timedelta = timedelta(hours=24)  # F8
     tell_brain_replies: bool = True  # C5
     look_again_after: timedelta = timedelta(seconds=10)  # between looks for a post of which nobody knows
+    spool_size: int = 10_000  # signals that wait in memory while the database is away (B4)
     hints_max: int = 3  # per author and thread (P11)
     operators: tuple[str, ...] = ()  # ids of Slack users and user groups that may change things; nobody by default
 

@@ -40,14 +40,21 @@ async def _store(call: Call, part: int, chunk: Sequence[Signal]) -> dict[str, An
     """Store one chunk, durably, once."""
     deps, asked = call.deps, call.once()
 
-    def operation(connection: sa.Connection) -> dict[str, Any]:
-        def work() -> dict[str, Any]:
-            return asdict(intake.store(deps, connection, chunk, f"http:{call.actor.id}"))
+    source = f"http:{call.actor.id}"
 
-        return once(connection, asked, deps.clock.now(), work, part=part)
+    async def write(fresh: Sequence[Signal]) -> dict[str, Any]:
+        def operation(connection: sa.Connection) -> dict[str, Any]:
+            def work() -> dict[str, Any]:
+                taken = intake.store(deps, connection, fresh, source)
+                taken.known += len(chunk) - len(fresh)  # stored from the spool since the last attempt
+                return asdict(taken)
+
+            return once(connection, asked, deps.clock.now(), work, part=part)
+
+        return await deps.store.write(operation)
 
     deps.probe("intake.before_commit")
-    taken = await deps.store.write(operation)
+    taken = await intake.spooled(deps, source, chunk, write)
     intake.ring(deps, intake.Taken(**taken))
     return taken
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
-from bot.engine import harvester, operators, pausing, registry, rehoming, sweeper, views, voices
+from bot.engine import harvester, holds, operators, pausing, registry, rehoming, sweeper, views, voices
 from bot.engine.deps import Deps
 from bot.engine.glance import Glance, status
 from bot.engine.harvester import Spoken
@@ -33,8 +33,9 @@ from state import jobs, records, sidechats
 from state.rows import Followup, Sidechat
 
 __all__ = [
-    "Actor", "Glance", "Next", "Paused", "digest", "escalate", "job", "job_list", "nudge", "pause", "plan", "register",
-    "reply", "reroute", "resume", "settle", "sidechat_list", "snooze", "status", "unregister", "why",
+    "Actor", "Glance", "Next", "Paused", "digest", "escalate", "job", "job_list", "mute", "nudge", "pause",
+    "plan", "register", "reply", "reroute", "resume", "settle", "sidechat_list", "snooze", "status", "unmute",
+    "unregister", "why",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -293,6 +294,27 @@ async def unregister(deps: Deps, name: str, by: Actor, *, cancel: bool = False, 
     return await _doing(
         deps, lambda connection: registry.unregister(deps, connection, name, cancel=cancel, reroute=reroute)
     )
+
+
+async def mute(deps: Deps, name: str, by: Actor, span: timedelta | None = None) -> Sidechat:
+    """Hold all deliveries to a sidechat for a span, or until somebody unmutes it; urgent ones too (R5).
+
+    Raises:
+        NotFoundError: no such sidechat.
+    """
+    await operators.check(deps, by)
+    until = deps.clock.now() + span if span else None
+    return await _doing(deps, lambda connection: holds.mute(deps, connection, name, until=until, by=by.id))
+
+
+async def unmute(deps: Deps, name: str, by: Actor) -> Sidechat:
+    """End a mute; one that is not muted stays as it is.
+
+    Raises:
+        NotFoundError: no such sidechat.
+    """
+    await operators.check(deps, by)
+    return await _doing(deps, lambda connection: holds.unmute(deps, connection, name, by=by.id))
 
 
 async def _joined(deps: Deps, wanted: Registration) -> Registration:

@@ -44,7 +44,14 @@ async def answer(deps: Deps, typed: Typed) -> list[str]:
 
 def refusal(deps: Deps, error: DigestbotError) -> str:
     """Return an error in words, with what can be done about it."""
-    return deps.wording.say("buffer_error", words=Mrkdwn(undo_safe(str(error))), hint=Mrkdwn(undo_safe(error.hint)))
+    return deps.wording.say("buffer_error", words=_sentence(str(error)), hint=_sentence(error.hint))
+
+
+def _sentence(words: str) -> Mrkdwn:
+    """Return our own words as a sentence; an id at its start stays as it is."""
+    start = words[:1] if words.startswith("ml-") else words[:1].upper()
+    end = "." if words and not words.endswith((".", "?", "!")) else ""
+    return Mrkdwn(undo_safe(f"{start}{words[1:]}{end}"))
 
 
 def more(deps: Deps, count: int) -> str:
@@ -97,6 +104,20 @@ async def _resume(ask: Ask) -> list[str]:
     return ask.done("resumed", left=in_words(await commands.resume(ask.deps, ask.typed.actor)))
 
 
+async def _mute(ask: Ask) -> list[str]:
+    name, _, last = ask.one_word().rpartition(" ")
+    try:
+        span = parsed(last) if name else None
+    except UsageError:  # the last word is of the name: without a time a mute lasts until it is ended
+        span = None
+    muted = await commands.mute(ask.deps, name if span else ask.one_word(), ask.typed.actor, span)
+    return ask.done("muted", name=muted.name, at=clock(muted.muted_until) if muted.muted_until else "")
+
+
+async def _unmute(ask: Ask) -> list[str]:
+    return ask.done("unmuted", name=(await commands.unmute(ask.deps, ask.one_word(), ask.typed.actor)).name)
+
+
 async def _register(ask: Ask) -> list[str]:
     name, told = ask.one_word(), ask.said
     channel, thread = ask.typed.channel, ""
@@ -141,6 +162,10 @@ COMMANDS: Final[Mapping[str, Command]] = {
         run=_unregister,
         operator=True,
     ),
+    "mute": Command(
+        usage="mute NAME [2h]", what="hold all posts to a sidechat, urgent ones too", run=_mute, operator=True
+    ),
+    "unmute": Command(usage="unmute NAME", what="let them out, as one digest", run=_unmute, operator=True),
     "snooze": Command(
         usage="snooze ID 2h", what="move a job's next due time, 7 days at most", run=_snooze, operator=True
     ),

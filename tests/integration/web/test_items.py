@@ -125,7 +125,7 @@ async def test_a_request_that_was_cut_off_goes_on_where_it_ended(face, monkeypat
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
     assert "retry-after" in answer.headers
     done = await face.data("POST", "/v1/items", by="ci", json=rows, headers=headers)
-    assert (done["stored"], done["known"]) == (70, 50)  # what was cut off had waited in the spool (B4)
+    assert (done["stored"], done["already_stored"]) == (70, 50)  # what was cut off had waited in the spool (B4)
     counted = sa.select(sa.func.count()).select_from(tables.transitions)
     assert await store.read(lambda connection: connection.execute(counted).scalar_one()) == 0  # nothing merged
 

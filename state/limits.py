@@ -46,6 +46,12 @@ def record(connection: sa.Connection, scope: str, window: Window, now: datetime)
     insert(connection, rate_actions, {"scope": scope, "at": now})
 
 
+def renew(connection: sa.Connection, scope: str, now: datetime) -> None:
+    """Let the latest action of a scope count from now: it was announced before, and begins only now."""
+    latest = sa.select(sa.func.max(rate_actions.c.seq)).where(rate_actions.c.scope == scope).scalar_subquery()
+    connection.execute(sa.update(rate_actions).where(rate_actions.c.seq == latest), {"at": now})
+
+
 def backoff(connection: sa.Connection, scope: str) -> Backoff | None:
     query = sa.select(rate_pauses.c.pause_seconds, rate_pauses.c.until).where(rate_pauses.c.scope == scope)
     row = connection.execute(query).first()

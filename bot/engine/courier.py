@@ -284,7 +284,8 @@ def _pause(deps: Deps, connection: sa.Connection, row: Delivery, retry_after: fl
         outbox.change(connection, row.seq, {"status": "ready", "not_before": pause.until, "error": "ratelimited"})
         return
     limits.back_off(connection, scope, pause)
-    changes = {"status": "unclear", "not_before": pause.until, "error": "ratelimited", "looks": LOOKS_MAX - 1}
+    look_at = max(pause.until, now + deps.settings.look_again_after)  # a read lags: the one look must not be too early
+    changes = {"status": "unclear", "not_before": look_at, "error": "ratelimited", "looks": LOOKS_MAX - 1}
     outbox.change(connection, row.seq, changes)
 
 

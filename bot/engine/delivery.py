@@ -9,13 +9,14 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from bot.buffer.limits import Action
 from bot.engine import closing, notices, registry
 from bot.engine.deps import Deps
 from bot.engine.messages import Posted
 from bot.engine.policies import policy_of
 from bot.protocol.policy import first_due
 from bot.protocol.verbs import Status
-from state import items, jobs, limits, outbox, records
+from state import items, jobs, limits, outbox, records, subjects
 from state.rows import Delivery, Digest, Place
 
 SCOPE_OF_POSTS: Final = "slack:post"  # what a 429 on posting pauses
@@ -29,11 +30,23 @@ def arm(deps: Deps, connection: sa.Connection, row: Delivery, text: str) -> bool
     now, fresh = deps.clock.now(), outbox.get(connection, row.seq)
     if fresh.status != "sending":
         return False
+    _cancel_if_over(connection, fresh, now)
     if why := is_outdated(connection, fresh):
         end(connection, row, "dropped", why, now)
         return False
     outbox.change(connection, row.seq, {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0})
+    if row.paced:
+        limits.renew(connection, f"{Action.SLACK_MESSAGE}:{row.destination}", now)  # reading may have taken a while
     return True
+
+
+def _cancel_if_over(connection: sa.Connection, row: Delivery, now: datetime) -> None:
+    """Read the recorded state of a job's subjects again before anything is said of it: all closed, it is over (O11)."""
+    job = jobs.find(connection, row.job_id) if row.kind in _TRUE_WHILE and row.job_id else None
+    if job is None or job.status not in {Status.PENDING, Status.ESCALATED}:
+        return
+    if subjects.all_closed(connection, job.digest):
+        closing.cancel(connection, job, "subject closed", now)
 
 
 def is_outdated(connection: sa.Connection, row: Delivery) -> str:
@@ -44,7 +57,9 @@ def is_outdated(connection: sa.Connection, row: Delivery) -> str:
         return ""
     if job.status not in allowed:
         return f"the job is {job.status}"
-    return "the job has moved" if row.kind in _AT_HOME and not _is_home(jobs.digest(connection, job.digest), row) else ""
+    return (
+        "the job has moved" if row.kind in _AT_HOME and not _is_home(jobs.digest(connection, job.digest), row) else ""
+    )
 
 
 def _is_home(digest: Digest, row: Delivery) -> bool:

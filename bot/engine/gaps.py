@@ -6,7 +6,7 @@ from typing import Final
 from bot.engine import reading_back
 from bot.engine.deps import Deps
 from bot.engine.harvester import hear
-from bot.errors import SlackError
+from bot.errors import SlackError, SlackRefusedError
 from bot.protocol.verbs import Status
 from state import gaps, jobs, records, sidechats
 from state.rows import Followup
@@ -47,10 +47,20 @@ async def catch_up(deps: Deps, since: datetime) -> int:
     for job in sorted(open_jobs, key=_urgency):
         count += await _thread(deps, job)
     for channel in await _channels(deps, open_jobs):
-        for message in await deps.messenger.channel(channel, since):
-            await hear(deps, message)
-            count += 1
+        count += await _channel(deps, channel, since)
     return count
+
+
+async def _channel(deps: Deps, channel: str, since: datetime) -> int:
+    """Read a channel; one that we are shut out of must not keep the others from being read."""
+    try:
+        said = await deps.messenger.channel(channel, since)
+    except SlackRefusedError as error:
+        deps.log.info("channel.gone", channel=channel, reason=error.reason)
+        return 0
+    for message in said:
+        await hear(deps, message)
+    return len(said)
 
 
 async def _thread(deps: Deps, job: Followup) -> int:

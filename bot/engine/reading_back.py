@@ -25,11 +25,18 @@ async def thread_of(deps: Deps, job_id: str) -> int:
         SlackError: a place cannot be read.
     """
     places, since = await deps.store.read(lambda connection: _places(connection, job_id))
-    count = 0
+    count, failed = 0, []
     for place in places:
-        for message in await deps.messenger.thread(place.channel, place.root, since):
+        try:
+            said = await deps.messenger.thread(place.channel, place.root, since)
+        except SlackError as error:  # the other places are read all the same
+            failed.append(error)
+            continue
+        for message in said:
             await hear(deps, message)
             count += 1
+    if failed:
+        raise next((one for one in failed if not isinstance(one, SlackRefusedError)), failed[0])
     return count
 
 

@@ -149,7 +149,8 @@ def _row_and_job(connection: sa.Connection, key: str) -> dict[str, Any]:
 
 def _items(world: World, facts: Facts) -> None:
     """Promise 1: no accepted item is lost; each is somewhere, for a reason."""
-    _require(len(facts.items) == world.accepted, f"{world.accepted} accepted, {len(facts.items)} stored")
+    enough = world.accepted <= len(facts.items) <= world.offered
+    _require(enough, f"{world.offered} offered, {world.accepted} accepted, {len(facts.items)} stored")
     by_id = {one["id"]: one for one in facts.items}
     job_of = {job["digest"]: job for job in facts.jobs}
     owed = {row["digest"] for row in facts.outbox if row["kind"] == "digest" and row["status"] in WAITING}

@@ -1,4 +1,4 @@
-"""Real input for the demo: GitHub's webhook payloads, in the shape in which GitHub sends them, and JSON Lines."""
+"""Real input for the demo: GitHub's webhook payloads as GitHub sends them, a raw mail, and JSON Lines."""
 
 import json
 from typing import Any, Final
@@ -93,6 +93,27 @@ def release() -> dict[str, Any]:
 async def github(made: World, event: str, payload: dict[str, Any]) -> None:
     """Feed one webhook payload."""
     await command(made, "ingest", "-", "--format", "github", "--event", event, given=json.dumps(payload).encode())
+
+
+def letter() -> bytes:
+    """A mail to an agent that asks something, as a mail server hands it over."""
+    return (
+        b"From: Lee Example <lee@acme.example>\r\n"
+        b"To: kim@acme.example\r\n"
+        b"Message-ID: <docs-1@acme.example>\r\n"
+        b"Date: Sun, 04 Oct 2026 10:05:00 +0000\r\n"
+        b"Subject: The docs\r\n"
+        b"\r\n"
+        b"Are the docs up to date?\r\n"
+        b"\r\n"
+        b"On Sun, 4 Oct 2026 at 09:00, Kim wrote:\r\n"
+        b"> They will be.\r\n"
+    )
+
+
+async def mail(made: World, raw: bytes) -> None:
+    """Feed one raw mail."""
+    await command(made, "ingest", "-", "--format", "email", given=raw)
 
 
 async def question(made: World, agent: str, thread: str, author: str, text: str) -> None:

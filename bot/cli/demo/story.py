@@ -136,7 +136,12 @@ async def _direct_messages(made: World) -> str:
 
 
 async def _malformed(story: Story) -> None:
-    await feeding.question(story.made, "kim", "t-docs", "lee", "are the docs up to date?")
+    await feeding.mail(story.made, feeding.letter())
+
+    async def asked() -> bool:
+        return any("The docs: Are the docs up to date?" in text for text in await story.texts("kim-desk"))
+
+    await story.becomes_true("a mail becomes a question to whom it was sent", asked)
 
     async def hinted() -> bool:
         return any(text.startswith("Not recorded:") for text in await story.texts("kim-desk"))

@@ -54,6 +54,9 @@ level = "warning"
 [github.logins]
 agent-646 = "646"
 agent-pip = "pip"
+
+[mail.addresses]
+"kim@acme.example" = "kim"
 """
 SIDECHAT: Final = """
 [[sidechats]]

@@ -74,7 +74,9 @@ def main() -> None:
     """Run a command and end with its exit code: 0 ok, 1 error, 2 usage, 3 not found, 4 not allowed, 5 conflict."""
     as_json = "--json" in sys.argv
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)  # the code of a command that left by itself: typer swallows its Exit
+        if isinstance(code, int) and code:
+            sys.exit(code)
     except DigestbotError as error:
         output.error(error, as_json=as_json)
         sys.exit(error.exit_code)

@@ -11,7 +11,7 @@ NOT_YET = {
     "U6": "MCP",
 }  # fmt: skip
 """Rules that no test names yet, and what will bring them. Whoever builds one takes it off."""
-NAMED = re.compile(r"(?<!acceptance )\b([BSRPFCU])(\d{1,2})(?:[–-]\1?(\d{1,2}))?\b")
+NAMED = re.compile(r"(?<![Aa]cceptance )\b([BSRPFCU])(\d{1,2})(?:[–-]\1?(\d{1,2}))?\b")
 
 
 def named(text: str) -> set[str]:

@@ -160,6 +160,14 @@ def test_it_makes_its_store_and_takes_items_in(digestbot, tmp_path):
     assert "is it done?" in shown.stdout
 
 
+def test_its_doctor_names_what_is_missing(digestbot, tmp_path):
+    """U4, §11: a missing token is named with its mend; exit 4."""
+    (tmp_path / "digestbot.toml").write_text(CONFIG, encoding="utf-8")
+    done = digestbot("doctor")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "SLACK_BOT_TOKEN" in done.stdout
+
+
 def test_a_configuration_with_a_fault_starts_nothing(digestbot, tmp_path):
     """§11: every fault with file, key and the nearest key; exit 2."""
     (tmp_path / "digestbot.toml").write_text(CONFIG + "digest_sise = 3\n", encoding="utf-8")

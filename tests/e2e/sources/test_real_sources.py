@@ -157,3 +157,15 @@ async def test_one_source_that_fails_holds_up_no_other_and_its_breaker_is_shown(
     bot.imap.deliver([MAIL.replace(b"1@x", b"2@x").replace(b"The invoice", b"The other invoice")])
     await eventually(lambda: bot.said(bot.tasks, "The other invoice"), PATIENCE)
     assert len(bot.github.calls) == asked
+
+
+async def test_a_mention_in_slack_becomes_a_job_through_the_real_socket(bot):
+    """S2, R4: the event of a mention is an item, once; a talk that names nobody is none."""
+    await bot.start()
+    agent = bot.sandbox.workspace.world.user("646").id
+    await bot.sandbox.do("act/post", user="alex", channel=bot.brain, text="good morning")
+    await bot.sandbox.do("act/post", user="alex", channel=bot.brain, text=f"<@{agent}> could you take the invoice?")
+    await eventually(lambda: bot.said(bot.tasks, "@646 could you take the invoice?"), PATIENCE)
+    assert not bot.said(bot.tasks, "good morning")
+    [job] = await bot.jobs()
+    assert (job["agent"], job["class"]) == ("646", "actionable")

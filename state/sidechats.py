@@ -58,6 +58,15 @@ def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -
     connection.execute(sa.update(sidechats).where(sidechats.c.seq == seq), _stored(changes))
 
 
+def lock(connection: sa.Connection, seq: int) -> None:
+    """Let no second replica decide what is posted to a sidechat until this transaction is over (O24).
+
+    Two that decided at once would take the same items, and the same free job id. SQLite has one writer anyhow.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sidechats.c.seq).where(sidechats.c.seq == seq).with_for_update())
+
+
 def remove(connection: sa.Connection, seq: int) -> None:
     connection.execute(sa.delete(sidechats).where(sidechats.c.seq == seq))
 

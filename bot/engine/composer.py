@@ -78,6 +78,7 @@ def compose_for(deps: Deps, connection: sa.Connection, agent: str) -> int:
     now, sidechat = deps.clock.now(), reach(connection, agent, deps.settings.brain)
     if sidechat is None or holds.held(connection, sidechat, now, urgent=True):
         return 0  # kept: the items wait for a sidechat that can be reached
+    sidechats.lock(connection, sidechat.seq)
     if holds.held(connection, sidechat, now):
         return _compose(deps, connection, agent, sidechat, ONLY_URGENT)
     if sidechat.catch_up:
@@ -250,6 +251,7 @@ def send(deps: Deps, connection: sa.Connection, adhoc: AdHoc) -> str:
     if sidechat is None:
         names = ", ".join(one.name for one in sidechats.everyone(connection)) or "none"
         raise NotFoundError(f"no sidechat is called {adhoc.to!r}", hint=f"registered: {names}")
+    sidechats.lock(connection, sidechat.seq)
     kind, marker = classify([adhoc.marker])
     sheet = Sheet(
         sidechat=sidechat,

@@ -58,7 +58,8 @@ def old_items(
     needed = sa.or_(job_open, cooling, kept).label("needed")
     columns = [items.c[name] for name in FIELDS]
     query = sa.select(items.c.seq, items.c.state_at, needed, *columns)
-    query = query.where(items.c.state == state, items.c.state_at < before)
+    newest = sa.select(sa.func.max(items.c.seq)).scalar_subquery()
+    query = query.where(items.c.state == state, items.c.state_at < before, items.c.seq != newest)
     if after is not None:
         behind = sa.and_(items.c.state_at == after[0], items.c.seq > after[1])
         query = query.where(items.c.state_at >= after[0], sa.or_(items.c.state_at > after[0], behind))

@@ -51,6 +51,8 @@ ANSWERS: Final[dict[str, Answer]] = {
     "send": Answer(shapes.Sent),
     "sidechat add": Answer(shapes.Sidechat),
     "sidechat list": Answer(shapes.Sidechat, many=True),
+    "sidechat mute": Answer(shapes.Sidechat),
+    "sidechat unmute": Answer(shapes.Sidechat),
     "sidechat remove": Answer(shapes.Removed),
     "snippet": Answer(shapes.Text),
     "status": Answer(shapes.StatusAnswer),

@@ -6,11 +6,13 @@ import typer
 
 from bot.cli import output
 from bot.cli.common import AsJson, with_store
+from bot.cli.people import me
 from bot.config import Config
-from bot.engine import registry
+from bot.engine import commands, registry
 from bot.engine.deps import Deps
 from bot.engine.links import place_of
 from bot.engine.shapes import Sidechat as Shown
+from bot.engine.spans import parsed
 from state import sidechats
 from state.rows import Sidechat
 
@@ -88,3 +90,28 @@ def remove(
         output.data({"name": name, "open_jobs": count})
     else:
         output.words(f"Unregistered {name}; {count} open jobs {'moved' if reroute else 'cancelled'}.")
+
+
+@app.command("mute")
+def mute(
+    name: Name,
+    span: Annotated[str, typer.Argument(help="For how long: 30m, 2h, 1d. Default: until somebody unmutes it.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Hold all deliveries to a sidechat, urgent ones too."""
+    length = parsed(span) if span else None
+    muted = with_store(lambda deps, _config: commands.mute(deps, name, me(), length))
+    if as_json:
+        output.data(Shown.of(muted).json_ready())
+    else:
+        output.words(f"{muted.name} is muted{f' for {span}' if span else ''}.")
+
+
+@app.command("unmute")
+def unmute(name: Name, as_json: AsJson = False) -> None:
+    """Deliver again; what waited goes out as one digest."""
+    heard = with_store(lambda deps, _config: commands.unmute(deps, name, me()))
+    if as_json:
+        output.data(Shown.of(heard).json_ready())
+    else:
+        output.words(f"{heard.name} is not muted.")

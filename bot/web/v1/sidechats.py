@@ -8,11 +8,16 @@ from bot.engine import commands
 from bot.engine.links import place_of
 from bot.engine.registry import NAME_MAX, Registration
 from bot.engine.shapes import Removed, Sidechat
+from bot.engine.spans import parsed
 from bot.errors import UsageError
 from bot.web.endpoints import Body, Call, Endpoint
 from bot.web.gate import ANSWERING, CHANGING
 
 Word = Annotated[str, Field(max_length=NAME_MAX)]
+
+
+class Muted(Body):
+    span: Annotated[str, Field(alias="for", max_length=40)] = ""  # 30m, 2h, 1d; empty: until somebody unmutes it
 
 
 class Wanted(Body):
@@ -49,6 +54,16 @@ async def remove(call: Call) -> Removed:
     return Removed(name=name, open_jobs=count)
 
 
+async def mute(call: Call) -> Sidechat:
+    span = call.given(Muted).span
+    length = parsed(span) if span else None
+    return Sidechat.of(await commands.mute(call.deps, call.path("name"), call.actor, length))
+
+
+async def unmute(call: Call) -> Sidechat:
+    return Sidechat.of(await commands.unmute(call.deps, call.path("name"), call.actor))
+
+
 ENDPOINTS: Final = (
     Endpoint(
         method="GET",
@@ -77,5 +92,22 @@ ENDPOINTS: Final = (
         answer=Removed,
         query={"open_jobs": "cancel: cancel its open jobs", "reroute": "move them to this sidechat"},
         more={409: "it has open jobs and nothing was said of them"},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/sidechats/{name}/mute",
+        summary="Hold all deliveries to a sidechat, urgent ones too.",
+        roles=CHANGING,
+        handle=mute,
+        answer=Sidechat,
+        body=Muted,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/sidechats/{name}/unmute",
+        summary="Deliver again, what waited as one digest.",
+        roles=CHANGING,
+        handle=unmute,
+        answer=Sidechat,
     ),
 )

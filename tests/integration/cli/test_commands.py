@@ -232,6 +232,17 @@ def test_sidechats(cli):
     cli.fails(5, "sidechat", "add", "lou desk", "--channel", "C0646")
 
 
+def test_mute_and_unmute(cli):
+    """R5: a sidechat is muted for a span, or until somebody unmutes it."""
+    cli.register()
+    assert cli.data("sidechat", "mute", "646 tasks", "2h")["name"] == "646 tasks"
+    assert cli.data("sidechat", "unmute", "646")["agent"] == "646"
+    assert "is muted" in cli.ok("sidechat", "mute", "646 tasks")
+    cli.fails(3, "sidechat", "mute", "nobody")
+    cli.fails(3, "sidechat", "unmute", "nobody")
+    cli.fails(2, "sidechat", "mute", "646", "soon")
+
+
 def test_pause_and_resume(cli):
     """U1: pause stops posting; resuming what is not paused is a conflict."""
     assert cli.data("pause")["paused"]

@@ -85,3 +85,18 @@ async def test_open_jobs_are_not_left_behind(face):
 async def test_agents_register_nothing(face):
     """§12: an operator's command."""
     await face.fault(403, "POST", "/v1/sidechats", by="646", json={"name": "x", "channel": "C0X"})
+
+
+async def test_a_sidechat_is_muted_for_a_while(face):
+    """R5: mute holds deliveries; nobody but an operator, and nowhere but in a registered sidechat."""
+    path = "/v1/sidechats/646 tasks"
+    assert (await face.data("POST", f"{path}/mute", json={"for": "2h"}))["name"] == "646 tasks"
+    await face.office.bring("look")
+    await face.office.act()
+    assert face.office.slack.posts("digest") == []
+    assert (await face.data("POST", f"{path}/unmute"))["agent"] == "646"
+    await face.office.act()
+    assert len(face.office.slack.posts("digest")) == 1
+    await face.fault(400, "POST", f"{path}/mute", json={"for": "a while"})
+    await face.fault(404, "POST", "/v1/sidechats/nobody/mute", json={})
+    await face.fault(403, "POST", f"{path}/mute", by="646", json={})

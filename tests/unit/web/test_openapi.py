@@ -68,7 +68,7 @@ def test_every_command_has_an_endpoint():
         "register": "/v1/sidechats", "reply": "/v1/jobs/{job_id}/replies", "reroute": "/v1/jobs/{job_id}/reroute",
         "resume": "/v1/resume", "settle": "/v1/jobs/{job_id}/settle", "sidechat_list": "/v1/sidechats",
         "snooze": "/v1/jobs/{job_id}/snooze", "status": "/v1/status", "unregister": "/v1/sidechats/{name}",
-        "why": "/v1/why/{subject}",
+        "why": "/v1/why/{subject}", "mute": "/v1/sidechats/{name}/mute", "unmute": "/v1/sidechats/{name}/unmute",
     }  # fmt: skip
     assert set(served.values()) <= {one.path for one in ENDPOINTS}
     assert {name for name in commands.__all__ if name[0].islower()} <= served.keys()

@@ -19,6 +19,7 @@ from bot.engine.deps import Deps
 from bot.engine.messages import Author, Message
 from bot.engine.operators import Actor, Face
 from bot.errors import DigestbotError, StoreError, UsageError
+from bot.protocol.slack_text import undo
 from bot.protocol.verbs import Verb
 from bot.slack import commands as slash
 from bot.slack import modals
@@ -157,7 +158,7 @@ class Listeners:
                 place=place,
             )
         except UsageError as error:
-            await ack(response_action="errors", errors={modals.TEXT: f"{error}: {error.hint}"})
+            await ack(response_action="errors", errors={modals.TEXT: undo(slash.refusal(self.deps, error))})
         except StoreError:
             words = self.deps.wording.say("modal", part="not_stored")
             await ack(response_action="errors", errors={modals.TEXT: words})

@@ -32,7 +32,7 @@ def messages(parts: Sequence[str], more: Callable[[int], str]) -> list[Message]:
     if len(pages) > MESSAGES_MAX:
         left = sum(section.count("\n") + 1 for page in pages[MESSAGES_MAX:] for section in page)
         pages = pages[:MESSAGES_MAX]
-        pages[-1][-1] = fitted(f"{pages[-1][-1]}\n{more(left)}", SECTION_MAX)
+        pages[-1].append(more(left))
     return [_message(page) for page in pages]
 
 

@@ -64,14 +64,14 @@ async def test_a_digest_is_visible_once_though_the_process_dies_around_its_post(
 @pytest.mark.parametrize("point", ["nudge.before_send", "nudge.after_send"])
 async def test_a_nudge_is_sent_once_though_the_process_dies_in_it(bot, point):
     """§10 promise 5: at most one nudge per slot; the escalation follows in its time, once."""
-    bot.timeout, bot.nudges = 3.0, 1
+    bot.timeout, bot.nudges = 6.0, 1
     bot.furnish()
     await bot.start(kill=point)
     await bot.ask()
     await bot.killed()
 
     await bot.start()
-    await eventually(lambda: bot.has(status="escalated", nudges_sent=1), PATIENCE)
+    await eventually(lambda: bot.has(status="escalated", nudges_sent=1), 2 * PATIENCE)
     await eventually(lambda: len(bot.said(bot.brain, "no answer from 646")) == 1, PATIENCE)
     assert len(bot.said(bot.tasks, "nudge 1/1")) == 1
     assert len(bot.said(bot.tasks)) == 2  # the digest and its nudge

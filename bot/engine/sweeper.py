@@ -69,6 +69,7 @@ def _timer(connection: sa.Connection, job: Followup) -> Timer:
         delivered=job.delivered_at is not None,
         tried=row is not None and row.attempts > 0,
         slot=job.slot,
+        owed=any(nudge.attempts == 0 for nudge in outbox.waiting(connection, job.job_id, "nudge")),
     )
 
 
@@ -137,4 +138,5 @@ _APPLY: Final[dict[Due, _Apply]] = {
     Due.EXHAUSTED: _escalate,
     Due.UNDELIVERED: _escalate,
     Due.NOT_TRIED_YET: _wait,
+    Due.NUDGE_OWED: _wait,
 }

@@ -31,6 +31,7 @@ class Due(StrEnum):
     NOT_YET = "not_yet"
     NOT_TRIED_YET = "not_tried_yet"  # overdue only because we were down: the courier gets its chance first
     NUDGE = "nudge"
+    NUDGE_OWED = "nudge_owed"  # the last nudge was never tried: it is sent before anything is escalated
     EXHAUSTED = "unanswered"  # the nudges are used up
     UNDELIVERED = "undelivered"
 
@@ -45,6 +46,7 @@ class Timer:
     delivered: bool  # placement is proved
     tried: bool  # the courier has made at least one attempt
     slot: int  # nudge slots used up
+    owed: bool = False  # a nudge is queued, and was never tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,8 @@ def next_step(timer: Timer, now: datetime) -> Step:
     if not timer.delivered:
         return _unplaced(timer, now)
     slot = _slot(timer, timer.due_at, now)
+    if slot > timer.policy.nudges and timer.owed:  # as a missed slot is: sent late, with a full timeout behind it (F5)
+        return Step(reason=Due.NUDGE_OWED, slot=timer.slot, due_at=now + timer.policy.timeout)
     if slot > timer.policy.nudges:
         return Step(reason=Due.EXHAUSTED, slot=timer.slot, due_at=None)
     return Step(reason=Due.NUDGE, slot=slot, due_at=now + timer.policy.timeout)

@@ -7,7 +7,7 @@ from support.office import BRAIN, HOME, HUMAN
 from support.slack import Author
 
 from bot.buffer.items import SubjectClosed
-from bot.engine import harvester, intake
+from bot.engine import harvester, intake, sweeper
 from bot.errors import SlackRateLimitedError, SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status, Verb
 
@@ -388,3 +388,19 @@ async def test_a_server_without_permalinks_proves_by_its_record(office):
     await office.pass_time(timedelta(minutes=1), step=timedelta(seconds=5))
     assert len(office.slack.posts("digest")) == 1
     assert (await office.job()).delivered_at is not None
+
+
+async def test_a_last_nudge_that_downtime_kept_back_is_sent_before_the_escalation(office):
+    """F3, F5: what was owed and never tried is the catch-up nudge; a full timeout passes behind it."""
+    await open_job(office)
+    await office.pass_time(HOUR + timedelta(minutes=5))
+    office.clock.advance(HOUR)
+    await sweeper.sweep(office.deps)  # the last nudge is owed, and the process dies before it is sent
+    office.clock.advance(5 * HOUR)
+    await office.tick()
+    assert len(office.slack.texts("nudge")) == 2
+    assert (await office.job()).status is Status.PENDING
+    await office.pass_time(HOUR - timedelta(minutes=5))
+    assert (await office.job()).status is Status.PENDING
+    await office.pass_time(timedelta(minutes=15))
+    assert (await office.job()).status is Status.ESCALATED

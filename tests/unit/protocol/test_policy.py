@@ -80,3 +80,11 @@ def test_no_nudges_declared_means_escalation_at_the_first_timeout():
     """F1, F2: with zero nudges the first run-out escalates."""
     none = replace(DELIVERED, policy=replace(NORMAL, nudges=0))
     assert next_step(none, T0 + HOUR).reason is Due.EXHAUSTED
+
+
+def test_a_nudge_that_is_owed_and_was_never_tried_comes_before_the_escalation():
+    """F3, F5: it is sent late, and a full timeout passes behind it."""
+    owed = replace(DELIVERED, slot=2, owed=True)
+    step = next_step(owed, T0 + 9 * HOUR)
+    assert (step.reason, step.due_at) == (Due.NUDGE_OWED, T0 + 10 * HOUR)
+    assert next_step(replace(owed, owed=False), T0 + 9 * HOUR).reason is Due.EXHAUSTED

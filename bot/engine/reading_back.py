@@ -15,7 +15,7 @@ from state import jobs, outbox
 from state.rows import Delivery, Place
 
 _SELF_LINK = re.compile(r"<https?://[^|>]+\|([^>]+)>")  # what Slack makes of `example.com`: it is read as its label
-OVERLAP = timedelta(seconds=60)  # clocks differ, and reads lag
+OVERLAP = timedelta(minutes=10)  # clocks differ, and reads lag
 
 
 async def thread_of(deps: Deps, job_id: str) -> int:

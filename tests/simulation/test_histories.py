@@ -31,6 +31,7 @@ FOUND: dict[int, str] = {
     8: "a deleted thread marked the whole channel broken",
     21: "after a 429 the one look came before reads had caught up, and the hint was posted twice",
     23: "a bare address, made a link by Slack, hid our own post from the look for it",
+    1005: "our clock ran ahead of Slack's by more than the look reached back: a hint was posted twice",
     49: "a slow read before a post let the next one come too soon behind it",
 }
 

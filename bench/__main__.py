@@ -8,10 +8,10 @@ A module that measures has `figures()` and a line in `MODULES`.
 import sys
 from pathlib import Path
 
-from bench import files, ingest, parsing, replies, store, surface, wire
+from bench import files, http, ingest, parsing, replies, store, surface, wire
 from bench.report import as_table, write_json
 
-MODULES = (store, ingest, replies, parsing, surface, files, wire)
+MODULES = (store, ingest, http, replies, parsing, surface, files, wire)
 
 
 def main(file: Path) -> None:

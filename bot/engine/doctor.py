@@ -257,11 +257,12 @@ async def _sockets(slack: Slack) -> Finding:
 
 async def _member(slack: Slack, name: str, channel: str) -> Finding:
     invite = "type /invite @digestbot in the channel"
+    unknown = f"check the id, which is at the end of the channel's details in Slack; if it is right, {invite}"
     try:
         room = await slack.room(channel)
     except SlackError as error:
         said = f"{channel} is out of reach: {error}"
-        return Finding(name=name, ok=False, said=said, mend=error.hint or invite, code=CHANNEL)
+        return Finding(name=name, ok=False, said=said, mend=error.hint or unknown, code=CHANNEL)
     shown = f"#{room.name} ({channel})"
     if room.archived:
         mend = "unarchive it, or register the sidechat in another channel"

@@ -39,7 +39,7 @@ async def check(deps: Deps, actor: Actor) -> None:
     """
     if not await _RULES[actor.face](deps, actor):
         raise NotAllowedError(
-            "only an operator may do that", hint="operators are listed in digestbot.toml, by user or user group"
+            "only an operator may do that", hint="`operators` in digestbot.toml lists them, by user or user group"
         )
 
 

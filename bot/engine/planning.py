@@ -69,7 +69,7 @@ def _beats(deps: Deps, connection: sa.Connection) -> Iterator[Next]:
     coming = glance.next_beats(deps, connection).get("act")
     if coming is not None:
         waiting = len(items.agents_waiting(connection))
-        yield Next(at=coming, what="act beat", subject="", why=f"items wait for {waiting} agents" if waiting else "")
+        yield Next(at=coming, what="act beat", subject="", why=f"agents whose items wait: {waiting}" if waiting else "")
 
 
 def _held(connection: sa.Connection, now: datetime) -> Iterator[Next]:

@@ -118,8 +118,19 @@ async def _unmute(ask: Ask) -> list[str]:
     return ask.done("unmuted", name=(await commands.unmute(ask.deps, ask.one_word(), ask.typed.actor)).name)
 
 
+_UNRESOLVED: Final = re.compile(r"(?:^|\s)(@\S+|#(?!\d+(?:\s|$))\S+)")  # Slack sends <@U…> and <#C…> for those it knows
+
+
+def _resolved(name: str) -> str:
+    unknown = _UNRESOLVED.search(name)
+    if unknown:
+        said = f"{cut(safe(undo(unknown[1])), 40)} is nobody and no channel that Slack knows"
+        raise UsageError(said, hint="choose it from the list that Slack offers while you type")
+    return name
+
+
 async def _register(ask: Ask) -> list[str]:
-    name, told = ask.one_word(), ask.said
+    name, told = _resolved(ask.one_word()), ask.said
     channel, thread = ask.typed.channel, ""
     if told.links:
         channel, thread = place_of(told.links[0])

@@ -160,6 +160,14 @@ def test_the_bot_is_not_in_a_channel(whole, workspace):
     assert "/invite" in fault["mend"]
 
 
+def test_a_channel_that_slack_does_not_know(whole):
+    """§11: an id that was mistyped is not mended by an invitation alone; Slack says the same of a private channel."""
+    whole.ok("sidechat", "add", "pip tasks", "--channel", "C0999999999")
+    mend = faults_of(whole, 4)["channel of pip tasks"]["mend"]
+    assert "check the id" in mend
+    assert "/invite" in mend
+
+
 def test_no_brain(whole):
     """R3: without a brain there is no fallback; exit 1, and the command that mends it."""
     whole.ok("sidechat", "remove", "main-loop brain")

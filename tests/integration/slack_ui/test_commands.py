@@ -83,12 +83,17 @@ async def test_why_tells_what_happened_in_plain_words(desk):
     said = await desk.buffer("alex", f"why {job.job_id}")
     told = [
         said.index(words)
-        for words in ("a digest was composed", "the placement proved", "replied CLAIM claimed (button)")
+        for words in (
+            "a digest was composed (actionable, [?])",
+            "the placement proved",
+            "replied CLAIM claimed (button)",
+        )
     ]
     assert told == sorted(told)
     (item,) = await desk.deps.store.read(lambda c: list(items.active(c)))
     about = await desk.buffer("alex", f"why {item.id}")
     assert "arrived from github:acme/api" in about
+    assert "looked for what it repeats: no duplicate" in about
     assert "new → acknowledged" in about
     assert "Nothing is known of" in await desk.buffer("alex", "why nonsense")
 
@@ -103,7 +108,9 @@ async def test_plan_says_what_comes_next(desk):
 
 async def test_register_makes_this_channel_a_sidechat(desk):
     """U1, R1: here, elsewhere by `#channel`, with the agent's user; not where the bot is no member; not by anybody."""
-    assert NOT_YOURS in (await desk.buffer("alex", "register ops desk", "ops")).casefold()
+    refused = await desk.buffer("alex", "register ops desk", "ops")
+    assert NOT_YOURS in refused.casefold()
+    assert "`operators`" in refused
     assert "Registered *ops desk* for the agent ops" in await desk.buffer("robin", "register ops desk", "ops")
     there = desk.channel("opm-main")
     agent = desk.user("opm")
@@ -115,6 +122,15 @@ async def test_register_makes_this_channel_a_sidechat(desk):
     refused = await desk.buffer("robin", f"register lonely one <#{desk.channel('lonely')}|lonely>", "ops")
     assert "/invite @digestbot" in refused
     assert "works in" in await desk.buffer("robin", "register 646 again", "ops")
+
+
+@pytest.mark.parametrize("word", ["@pip", "#pip-main"])
+async def test_register_refuses_a_mention_that_slack_did_not_resolve(desk, word):
+    """R1: `@pip` typed by hand is no user; as a part of the name the agent's own id would be lost in silence."""
+    refused = await desk.buffer("robin", f"register zed room {word}", "ops")
+    assert f"{word} is nobody and no channel that Slack knows" in refused
+    assert await desk.deps.store.read(lambda c: sidechats.by_agent(c, "zed")) is None
+    assert "Registered *zed #2*" in await desk.buffer("robin", "register zed #2", "ops")
 
 
 async def test_register_a_thread_by_its_link(desk):

@@ -133,6 +133,12 @@ def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -
     return [_followup(row) for row in connection.execute(query).mappings()]
 
 
+def open_of(connection: sa.Connection, sidechat: str) -> list[Followup]:
+    """Return all open jobs of a sidechat, oldest first, whatever its agent was called when they were sent."""
+    query = sa.select(*_FOLLOWUP).where(_OPEN, followups.c.sidechat == sidechat).order_by(followups.c.seq)
+    return [_followup(row) for row in connection.execute(query).mappings()]
+
+
 def acknowledged_before(connection: sa.Connection, moment: datetime) -> list[Followup]:
     """Return jobs that were acknowledged before then and are still open, the longest first."""
     long_ago = sa.and_(followups.c.status == Status.ACKNOWLEDGED, followups.c.acked_at <= moment)

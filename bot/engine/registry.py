@@ -49,7 +49,7 @@ def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sid
     known = sidechats.by_name(connection, wanted.name)
     _check_free(connection, wanted, agent, known)
     values: dict[str, object] = {
-        "name": wanted.name,
+        "name": known.name if known else wanted.name,  # as its jobs and holds name it
         "agent": agent,
         "label": wanted.label or f"{agent} main chat",
         "channel": wanted.channel,
@@ -81,7 +81,7 @@ def unregister(deps: Deps, connection: sa.Connection, name: str, *, cancel: bool
         ConflictError: it has open jobs and nothing was said of them (F7).
     """
     sidechat = find(connection, name)
-    open_jobs = [job for job in jobs.open_jobs(connection, agent=sidechat.agent) if job.sidechat == sidechat.name]
+    open_jobs = jobs.open_of(connection, sidechat.name)
     if open_jobs and not (cancel or reroute):
         raise ConflictError(
             f"{sidechat.name} has {len(open_jobs)} open jobs", hint="say --cancel, or --reroute NAME of a sidechat"
@@ -124,8 +124,8 @@ def mark_broken(deps: Deps, connection: sa.Connection, channel: str, thread: str
             deps.log.error("sidechat.broken", sidechat=sidechat.name, reason=reason)
             continue
         _tell(deps, connection, brain, sidechat, reason)
-        for job in jobs.open_jobs(connection, agent=sidechat.agent):
-            if job.status is Status.PENDING and job.sidechat == sidechat.name:
+        for job in jobs.open_of(connection, sidechat.name):
+            if job.status is Status.PENDING:
                 rehome(deps, connection, job, brain, f"{sidechat.name} is out of reach: {reason}")
 
 
@@ -142,7 +142,8 @@ def rehome(deps: Deps, connection: sa.Connection, job: Followup, to: Sidechat, w
     overview.forget_keys(connection, job.job_id, ("nudge", "escalation"))
     place = {"sidechat": to.name, "channel": to.channel, "thread": to.thread, "ts": "", "placed_at": None}
     jobs.change_digest(connection, digest.seq, place)
-    timer = {"status": Status.PENDING, "slot": 0, "delivered_at": None, "escalated_at": None}
+    # Whoever took it on before has it no longer; that it was acknowledged or escalated once stays counted (§8).
+    timer = {"status": Status.PENDING, "outcome": "", "owner": "", "acked_at": None, "slot": 0, "delivered_at": None}
     due = {"due_at": first_due(policy_of(job), now), "sidechat": to.name, "channel": to.channel}
     jobs.change(connection, job.job_id, {**timer, **due})
     notices.owe(

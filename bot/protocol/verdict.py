@@ -77,9 +77,10 @@ def _record(job: JobState, _said: Said) -> Verdict:
 
 
 def _claim(job: JobState, said: Said) -> Verdict:
-    if job.owner and job.owner != said.author:
+    claimed_before = job.owner if job.status is Status.ACKNOWLEDGED else ""  # escalated, it is anybody's again
+    if claimed_before and claimed_before != said.author:
         return Verdict(effect=Effect.CLAIMED_BY_OTHER, job=job)
-    if job.owner == said.author and job.status is Status.ACKNOWLEDGED:
+    if claimed_before:
         return Verdict(effect=Effect.RECORDED, job=job)  # repeating a claim is success, not an error
     claimed = replace(job, status=Status.ACKNOWLEDGED, outcome=Verb.CLAIM, owner=said.author)
     return Verdict(effect=Effect.CLAIMED, job=claimed)

@@ -150,11 +150,18 @@ def _escalation_placed(deps: Deps, connection: sa.Connection, row: Delivery, pos
     records.note(connection, row.job_id, "escalation delivered", now, detail={"to": row.destination})
 
 
+def _declined_placed(_deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, _permalink: str) -> None:
+    """Let the matter be settled where it was handed over: its buttons are pressed there (F9)."""
+    place = Place(job_id=row.job_id, kind="escalation", channel=posted.channel, root=row.thread or posted.ts)
+    jobs.add_place(connection, place)
+
+
 _OnPlaced = Callable[[Deps, sa.Connection, Delivery, Posted, str], None]
 _ON_PLACED: Final[dict[str, _OnPlaced]] = {
     "digest": _digest_placed,
     "nudge": _nudge_placed,
     "escalation": _escalation_placed,
+    "declined": _declined_placed,
 }
 
 

@@ -61,13 +61,14 @@ def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
 
 
 def _timer(connection: sa.Connection, job: Followup) -> Timer:
-    row = outbox.by_key(connection, f"digest:{job.digest}")
+    # One that will never be sent (refused, or set aside) is not waited for.
+    untried = any(row.attempts == 0 for row in outbox.waiting(connection, job.job_id, "digest"))
     return Timer(
         status=job.status,
         policy=policy_of(job),
         due_at=job.due_at,
         delivered=job.delivered_at is not None,
-        tried=row is not None and row.attempts > 0,
+        tried=not untried,
         slot=job.slot,
         owed=any(nudge.attempts == 0 for nudge in outbox.waiting(connection, job.job_id, "nudge")),
     )

@@ -44,7 +44,7 @@ class Timer:
     policy: Policy
     due_at: datetime | None  # none: the clock is stopped
     delivered: bool  # placement is proved
-    tried: bool  # the courier has made at least one attempt
+    tried: bool  # no digest is owed that the courier has never attempted
     slot: int  # nudge slots used up
     owed: bool = False  # a nudge is queued, and was never tried
 

@@ -16,6 +16,7 @@ TEXT_MAX: Final = 600  # code points of the sent text after escaping, all includ
 ACTIONABLE_PREVIEWS: Final = 3
 INFORMATIONAL_PREVIEWS: Final = 5
 AUTHOR_MAX: Final = 32
+WHERE_MAX: Final = 48  # the longest agent's default label fits, and escaped it still leaves room
 PREVIEW_MAX: Final = 240
 PREVIEW_MIN: Final = 12  # a shorter preview says nothing: leave it to `+N more`
 
@@ -75,7 +76,7 @@ def compose(*, job_id: str, where: str, entries: Sequence[Entry], render: Render
             lambda width, count=count: render(  # type: ignore[misc]
                 DigestView(
                     job_id=job_id,
-                    where=safe(where),
+                    where=cut(safe(where), WHERE_MAX),
                     total=len(entries),
                     lines=tuple(_shorten(entry, width) for entry in cleaned[:count]),
                     more=len(entries) - count,

@@ -10,6 +10,8 @@ from typing import Final
 
 import regex
 
+from bot.protocol.folding import CLOSE_BRACKETS, OPEN_BRACKETS, fold
+
 _PICTOGRAPH = r"\p{Extended_Pictographic}"
 # A joiner between two pictographs builds one emoji; everywhere else it is an invisible character like the rest.
 _JOINER = regex.compile(rf"(?<={_PICTOGRAPH}[\uFE0F\U0001F3FB-\U0001F3FF]?)\u200D(?={_PICTOGRAPH})")
@@ -20,14 +22,11 @@ _SPACES = regex.compile(r"\s+")
 _KEPT_JOINER: Final = "\ufdd0"  # a noncharacter: it cannot come from outside, `_NONCHARACTER` sees to it
 _NONCHARACTER = regex.compile(r"[\uFDD0-\uFDEF\uFFFE\uFFFF]")
 
-# The brackets that can form a tag (P8): square, full-width and lenticular.
-_OPENING: Final = "[\uff3b\u3010"
-_CLOSING: Final = "]\uff3d\u3011"
 _CONTRACT_WORDS: Final = (
     *("ack", "claim", "result", "decline", "no-action", "no action", "no_action", "noaction"),
     *("job", "ml-", "from:", "main-loop", "?", "!"),
 )
-_INSIDE_MAX: Final = 24  # characters after a bracket that decide; a contract word is shorter
+_INSIDE_MAX: Final = 200  # characters after a bracket that a tag can have (P8), what is folded away included
 _LEADING_DECORATION: Final = " \t#*_~`'\".:"
 _GRAPHEME = regex.compile(r"\X")
 
@@ -53,17 +52,17 @@ def defuse(text: str) -> str:
     characters = list(text.replace("`", "'"))  # an open code tick would swallow the lines below it
     defused: list[bool] = []
     for position, character in enumerate(characters):
-        if character in _OPENING:
+        if character in OPEN_BRACKETS:
             defused.append(_is_contract(text[position + 1 : position + 1 + _INSIDE_MAX]))
             characters[position] = "(" if defused[-1] else character
-        elif character in _CLOSING and defused:
+        elif character in CLOSE_BRACKETS and defused:
             characters[position] = ")" if defused.pop() else character
     return "".join(characters)
 
 
 def _is_contract(inside: str) -> bool:
     """Compare by the compatibility form, which is more than the reader of replies would accept."""
-    plain = unicodedata.normalize("NFKC", inside).casefold().lstrip(_LEADING_DECORATION)
+    plain = unicodedata.normalize("NFKC", fold(inside)).casefold().lstrip(_LEADING_DECORATION)
     return regex.sub(r"\p{Pd}", "-", plain).startswith(_CONTRACT_WORDS)
 
 

@@ -98,7 +98,7 @@ def listen(deps: Deps, connection: sa.Connection, message: Message, reading: Rea
     if is_ours(message.author, deps.messenger.me):
         return Heard()
     scene = _scene(connection, message, reading)
-    if not scene.counts or _is_stranger(message.author, deps.messenger.me, scene):
+    if not scene.counts or is_stranger(connection, message.author, deps.messenger.me):
         return Heard()
     pending = [job for job in scene.own if job.status is Status.PENDING and not job.untagged_hint]
     meant = _interpret(connection, message, reading, scene, pending)
@@ -216,11 +216,11 @@ def _interpret(
     return meaning(jobs.open_ids(connection, message.channel))  # only now: which open one may have been meant
 
 
-def _is_stranger(author: Author, me: Author, scene: Scene) -> bool:
-    """Whether it comes from another workspace by a shared channel, from nobody whom we know (P9)."""
+def is_stranger(connection: sa.Connection, author: Author, me: Author) -> bool:
+    """Whether it comes from another workspace by a shared channel, from nobody who is registered anywhere (P9)."""
     if not author.team or not me.team or author.team == me.team:
         return False
-    return not any(author.is_one_of(sidechat.members) for sidechat in scene.sidechats)
+    return not any(author.is_one_of(sidechat.members) for sidechat in sidechats.everyone(connection))
 
 
 def _known(connection: sa.Connection, typed: str) -> str | None:

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 
 from bot.engine.deps import Deps
-from bot.engine.harvester import is_ours
-from bot.engine.messages import Author, Message
+from bot.engine.harvester import is_ours, is_stranger
+from bot.engine.messages import Message
 from bot.errors import ConflictError, NotAllowedError, NotFoundError
 from bot.protocol.verbs import OPEN
 from state import jobs, overview, sidechats
@@ -76,7 +76,7 @@ def require(deps: Deps, connection: sa.Connection, place: Message, job: Followup
     """
     root = place.thread or place.ts
     here = [one for one in sidechats.in_channel(connection, place.channel) if one.thread in {"", root}]
-    if is_ours(place.author, deps.messenger.me) or _is_stranger(place.author, deps.messenger.me, here):
+    if is_ours(place.author, deps.messenger.me) or is_stranger(connection, place.author, deps.messenger.me):
         raise NotAllowedError(
             "you are not of this workspace, so your reply to this digest does not count",
             hint="ask somebody of the workspace, or an operator to register you with the sidechat",
@@ -96,9 +96,3 @@ def _counts(deps: Deps, connection: sa.Connection, place: Message, job: Followup
         return True
     places = jobs.places_of(connection, job.job_id)
     return any(one.kind == "escalation" and one.channel == place.channel for one in places)
-
-
-def _is_stranger(author: Author, me: Author, here: list[Sidechat]) -> bool:
-    if not author.team or not me.team or author.team == me.team:
-        return False
-    return not any(author.is_one_of(one.members) for one in here)

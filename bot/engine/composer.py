@@ -5,7 +5,7 @@ transaction an agent; an agent with nothing to surface costs one index probe.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,7 +21,6 @@ from bot.protocol.digest import DigestClass, Entry, classify, compose
 from bot.protocol.job_ids import next_free_id
 from bot.protocol.policy import Policy, first_due
 from bot.protocol.verbs import Marker
-from bot.wording import Wording
 from state import items, jobs, outbox, records, sidechats
 from state.rows import Sidechat
 
@@ -95,7 +94,7 @@ def _compose(
     for kind, tiers in digests.items():
         chosen = _choose(connection, agent, tiers, now, settings)
         if chosen and not _on_its_way(connection, sidechat.agent, kind, chosen):
-            owe(connection, deps.wording, sheet_of(sidechat, chosen, settings), now)
+            owe(deps, connection, sheet_of(sidechat, chosen, settings))
             owed += 1
     return owed
 
@@ -124,9 +123,9 @@ def entry_of(item: Item) -> Entry:
     )
 
 
-def owe(connection: sa.Connection, wording: Wording, sheet: Sheet, now: datetime) -> str:
+def owe(deps: Deps, connection: sa.Connection, sheet: Sheet) -> str:
     """Store a digest, its job if it is one, and its outbox row; return the job id, or nothing."""
-    to = sheet.sidechat
+    now, wording, to = deps.clock.now(), deps.wording, sheet.sidechat
     job_id = next_free_id(to.agent, now, lambda one: jobs.taken(connection, one)) if sheet.policy else ""
     text = compose(job_id=job_id, where=to.label, entries=sheet.entries, render=wording.digest)
     body = {"entries": [vars_of(entry) for entry in sheet.entries], "where": to.label}
@@ -146,7 +145,9 @@ def owe(connection: sa.Connection, wording: Wording, sheet: Sheet, now: datetime
         },
     )
     if sheet.policy:
-        _add_followup(connection, sheet, sheet.policy, job_id=job_id, digest=digest, now=now)
+        target = sheet.policy.escalate_to or to.escalate_to or deps.settings.escalate_to  # as it is now (F1)
+        policy = replace(sheet.policy, escalate_to=target)
+        _add_followup(connection, sheet, policy, job_id=job_id, digest=digest, now=now)
     items.reserve(connection, sheet.item_ids, digest, job_id)
     outbox.queue(connection, _post(sheet, job_id, digest, text, now))
     records.note(
@@ -180,7 +181,7 @@ def _add_followup(
             "urgent": int(sheet.marker == Marker.URGENT),
             "reply_timeout": policy.timeout.total_seconds(),
             "reply_nudges": policy.nudges,
-            "reply_escalate": policy.escalate_to or to.escalate_to,
+            "reply_escalate": policy.escalate_to,
             "sent_at": now,
             "due_at": first_due(policy, now),  # until placement is proved: F2, `undelivered`
         },
@@ -261,7 +262,7 @@ def send(deps: Deps, connection: sa.Connection, adhoc: AdHoc) -> str:
         policy=_policy(adhoc, deps.settings.policies[marker]) if marker else None,
         author=adhoc.author,
     )
-    return owe(connection, deps.wording, sheet, deps.clock.now())
+    return owe(deps, connection, sheet)
 
 
 def _policy(adhoc: AdHoc, base: Policy) -> Policy:

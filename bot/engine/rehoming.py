@@ -1,5 +1,7 @@
 """What becomes of a matter that its agent does not take: another sidechat, or rest (SPEC F9)."""
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
 from bot.engine import closing, composer, registry
@@ -33,15 +35,18 @@ def reroute(deps: Deps, connection: sa.Connection, job: Followup, to: Sidechat, 
         return job.job_id
     _require_declined(connection, job)
     digest = jobs.digest(connection, job.digest)
+    # What was sent with the global target gets the one that its new place has (F1).
+    policy = policy_of(job)
+    policy = replace(policy, escalate_to="") if policy.escalate_to == deps.settings.escalate_to else policy
     sheet = Sheet(
         sidechat=to,
         kind=DigestClass.ACTIONABLE,
         marker=digest.marker,
         entries=_entries(connection, digest),
-        policy=policy_of(job),
+        policy=policy,
         author=by,
     )
-    fresh = composer.owe(connection, deps.wording, sheet, deps.clock.now())
+    fresh = composer.owe(deps, connection, sheet)
     _settle(deps, connection, job, fresh, by)
     records.note(connection, job.job_id, "moved", deps.clock.now(), why=f"{why} as {fresh}", who=by)
     return fresh

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,9 @@ from bot.engine import intake
 from bot.engine.deps import Deps
 from bot.engine.observing import looking
 from bot.errors import UsageError
+from bot.protocol.safety import cut, safe
+
+SHOWN_MAX: Final = 100  # code points of a row that was set aside
 
 
 def ingest(
@@ -90,7 +93,8 @@ def _print(report: dict[str, Any], *, dry_run: bool) -> None:
         f"set aside {len(report['quarantined'])}, known {report['already_stored']}."
     )
     for one in report["quarantined"]:
-        output.words(f"  set aside: {one['reason']}")
+        shown = cut(safe(one["row"]), SHOWN_MAX)
+        output.words(f"  set aside: {one['reason']}" + (f", in: {shown}" if shown else ""))
     columns = ("kind", "priority", "marker", "agent", "thread_id", "content_summary")
     if dry_run:
         output.table(columns, [[item[name] for name in columns] for item in report["items"]], empty="")

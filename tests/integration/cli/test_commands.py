@@ -186,6 +186,14 @@ def test_ingest_and_export(cli, tmp_path):
     assert cli.data("ingest", str(target))["already_stored"] == 1
 
 
+def test_ingest_shows_the_rows_that_it_set_aside(cli):
+    """B4: of many rows the bad ones are found by what they hold, shown as one inert line."""
+    said = cli.ok("ingest", stdin=lines(ROW, {"source": "x"}) + "not \x1b[31mjson\n")
+    assert 'missing, in: {"source": "x"}' in said
+    assert "json" in said.splitlines()[-1]
+    assert "\x1b" not in said
+
+
 def test_ingesting_what_is_not_there(cli, tmp_path):
     """The likely mistakes: no such file, no such format."""
     assert "cannot be read" in cli.fails(2, "ingest", str(tmp_path / "nothing.jsonl"))

@@ -31,6 +31,7 @@ from bot.engine import (
     composer,
     courier,
     doctor,
+    followups_file,
     gaps,
     janitor,
     leases,
@@ -235,6 +236,7 @@ async def _cycle(deps: Deps) -> int:
     await reminders.remind(deps)
     await janitor.clean(deps)
     await publisher.publish(deps)
+    await followups_file.publish(deps)
     await retention.retain(deps)
     deps.log.info("act.beat", digests=composed, idle=not composed)
     return composed

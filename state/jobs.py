@@ -133,6 +133,12 @@ def open_jobs(connection: sa.Connection, *, agent: str = "", most: int = 1000) -
     return [_followup(row) for row in connection.execute(query).mappings()]
 
 
+def after(connection: sa.Connection, seq: int, most: int) -> list[Followup]:
+    """Return a page of the jobs of any status, from behind a key, in the order in which they were sent."""
+    query = sa.select(*_FOLLOWUP).where(followups.c.seq > seq).order_by(followups.c.seq).limit(most)
+    return [_followup(row) for row in connection.execute(query).mappings()]
+
+
 def open_of(connection: sa.Connection, sidechat: str) -> list[Followup]:
     """Return all open jobs of a sidechat, oldest first, whatever its agent was called when they were sent."""
     query = sa.select(*_FOLLOWUP).where(_OPEN, followups.c.sidechat == sidechat).order_by(followups.c.seq)

@@ -100,6 +100,11 @@ def totals(connection: sa.Connection) -> dict[str, int]:
     return {name: value for name, value in connection.execute(sa.select(counters.c.name, counters.c.value))}  # noqa: C416
 
 
+def newest_note(connection: sa.Connection) -> int:
+    """Return the key of the trace's last line: another one whenever anything was decided."""
+    return int(connection.execute(sa.select(sa.func.max(audit.c.seq))).scalar_one() or 0)
+
+
 def mark(connection: sa.Connection, name: str, value: str, now: datetime) -> None:
     """Write down a small fact of the running program."""
     upsert(connection, marks, {"name": name, "value": value, "at": now})

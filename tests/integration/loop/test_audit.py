@@ -1,5 +1,6 @@
 """Rules of the specification that the other stories do not tell, word by word."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import pytest
 from support.office import BRAIN, HOME
 from support.slack import Author
 
-from bot.engine import commands, composer, courier, registry
+from bot.engine import commands, composer, courier, followups_file, registry
 from bot.engine.operators import Actor, Face
 from bot.protocol.safety import safe
 from bot.protocol.verbs import Status, Verb
@@ -152,3 +153,45 @@ async def test_a_registered_stranger_counts_in_every_registered_sidechat(office)
     job = await open_job(office)
     await office.say(f"[ACK {job.job_id}]", author=guest)
     assert (await office.job()).status is Status.ACKNOWLEDGED
+
+
+async def test_followups_are_published_beside_the_buffer(office):
+    """§8: `followups.json` has each job with its policy and outcome, and the figures; an idle beat writes none."""
+    job = await open_job(office)
+    await office.say(f"[RESULT {job.job_id}] archived")
+    assert await followups_file.publish(office.deps)
+    path = office.deps.settings.buffer_path.with_name("followups.json")
+    published = json.loads(path.read_text(encoding="utf-8"))
+    (row,) = published["followups"]
+    assert row == {
+        "job_id": job.job_id,
+        "agent": "646",
+        "sidechat": "646 tasks",
+        "class": "actionable",
+        "status": "resolved",
+        "outcome": "RESULT",
+        "result": "archived",
+        "owner": None,
+        "sent_at": "2026-10-04T21:30:00Z",
+        "reply_timeout": 3600.0,
+        "reply_nudges": 2,
+        "reply_escalate": "UROBIN",
+        "nudges_sent": 0,
+        "closed_at": row["closed_at"],
+    }
+    assert published["figures"]["closure_rate"] == (await office.health()).closure_rate == 1.0
+    assert not await followups_file.publish(office.deps)
+    path.unlink()
+    assert await followups_file.publish(office.deps)  # somebody removed it
+
+
+async def test_followups_that_cannot_be_written_break_no_beat(office):
+    """§8, B2: logged once, counted, tried again."""
+    await open_job(office)
+    path = office.deps.settings.buffer_path.with_name("followups.json")
+    path.mkdir()
+    assert not await followups_file.publish(office.deps)
+    assert "followups" in office.deps.bells.troubles
+    path.rmdir()
+    assert await followups_file.publish(office.deps)
+    assert office.deps.bells.troubles == {}

@@ -16,7 +16,7 @@ from bot.buffer.items import Item
 from bot.buffer.jsonl import write_row
 from bot.engine import files, troubles, views
 from bot.engine.deps import Deps
-from state import items, records
+from state import items, limits, records
 
 PAGE: Final = 500  # items between two turns of the loop
 _MARK: Final = "published"
@@ -33,6 +33,7 @@ async def publish(deps: Deps) -> bool:
     known = await deps.store.read(lambda connection: records.marked(connection, _MARK))
     path = deps.settings.buffer_path
     if known is not None and known[0] == newest and path.exists():
+        await _refresh(deps, path)
         return False
     try:
         await _write_all(deps, path)
@@ -42,6 +43,24 @@ async def publish(deps: Deps) -> bool:
     troubles.over(deps, _TROUBLE)
     await deps.store.write(lambda connection: records.mark(connection, _MARK, newest, deps.clock.now()))
     return True
+
+
+async def _refresh(deps: Deps, path: Path) -> None:
+    """Write the digest file alone: while anything waits or cools, its ages and times left go on (B11)."""
+    if digest_path(path).exists() and not await deps.store.read(lambda connection: _ages(deps, connection)):
+        return
+    try:
+        digest = await deps.store.read(lambda connection: views.buffer(connection, deps.settings, deps.clock.now()))
+        await asyncio.to_thread(files.write, digest_path(path), digest)
+    except OSError as error:
+        troubles.failed(deps, _TROUBLE, error)
+    else:
+        troubles.over(deps, _TROUBLE)
+
+
+def _ages(deps: Deps, connection: sa.Connection) -> bool:
+    """Whether what the digest file shows changes by itself; an idle buffer costs two index probes."""
+    return bool(items.soonest(connection, 1) or limits.cooling(connection, deps.clock.now(), 1))
 
 
 def digest_path(buffer_path: Path) -> Path:

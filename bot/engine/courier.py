@@ -15,7 +15,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.buffer.limits import Action, Window, backed_off
+from bot.buffer.limits import Action, backed_off
 from bot.engine import delivery, holds, reading_back
 from bot.engine.deps import Deps
 from bot.engine.letters import Letter, draft
@@ -34,7 +34,6 @@ SHUT_OUT_RETRY: Final = timedelta(minutes=5)  # where Slack refuses to let us re
 LOOKS_MAX: Final = 2  # a post not found so often, a while apart, did not arrive
 _PROVED: Final = frozenset({"digest", "escalation"})
 _BLOCK_FAULTS: Final = frozenset({"invalid_blocks", "msg_blocks_too_long", "invalid_blocks_format"})
-_POST_WINDOW: Final = Window(actions=1, per=timedelta(seconds=1))  # base of the backoff after a 429 (B10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +278,8 @@ def _pause(deps: Deps, connection: sa.Connection, row: Delivery, retry_after: fl
     """Let a 429 hold all posts, not this one alone, and look for the message first: it may have been stored."""
     now, scope = deps.clock.now(), delivery.SCOPE_OF_POSTS
     previous = limits.backoff(connection, scope)
-    pause = backed_off(previous, window=_POST_WINDOW, now=now, retry_after=timedelta(seconds=retry_after))
+    window = deps.settings.slack_window
+    pause = backed_off(previous, window=window, now=now, retry_after=timedelta(seconds=retry_after))
     if row.kind in _SMALL:
         outbox.change(connection, row.seq, {"status": "ready", "not_before": pause.until, "error": "ratelimited"})
         return

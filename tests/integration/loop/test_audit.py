@@ -8,10 +8,13 @@ import pytest
 from support.office import BRAIN, HOME
 from support.slack import Author
 
-from bot.engine import commands, composer, courier, followups_file, registry
+from bot.buffer.limits import WINDOWS, Action
+from bot.engine import commands, composer, courier, delivery, followups_file, publisher, registry
 from bot.engine.operators import Actor, Face
+from bot.errors import SlackRateLimitedError
 from bot.protocol.safety import safe
 from bot.protocol.verbs import Status, Verb
+from state import limits
 
 HOUR = timedelta(hours=1)
 ROBIN = Author(user="UROBIN", team="T1", name="robin")
@@ -195,3 +198,28 @@ async def test_followups_that_cannot_be_written_break_no_beat(office):
     path.rmdir()
     assert await followups_file.publish(office.deps)
     assert office.deps.bells.troubles == {}
+
+
+async def test_the_digest_file_goes_on_while_something_waits(office):
+    """B11: what nothing has happened to grows old, and comes under what expires soon."""
+    await office.bring("a question")
+    await publisher.publish(office.deps)
+    path = publisher.digest_path(office.deps.settings.buffer_path)
+    assert "- none" in path.read_text(encoding="utf-8").split("### Expiring Soon")[1].split("###")[0]
+    office.clock.advance(40 * HOUR)
+    assert not await publisher.publish(office.deps)
+    said = path.read_text(encoding="utf-8")
+    assert "| 40h |" in said
+    assert "8h remaining" in said.split("### Expiring Soon")[1]
+
+
+async def test_the_pause_after_a_429_starts_from_the_windows_interval(office):
+    """B10: the base is the interval of the Slack window, and each further 429 doubles the pause."""
+    windows = {**office.deps.settings.windows, Action.SLACK_MESSAGE: WINDOWS[Action.SLACK_MESSAGE]}
+    object.__setattr__(office.deps.settings, "windows", windows)
+    await office.bring("may we archive it?")
+    await composer.act(office.deps)
+    office.slack.failures["post"] = [SlackRateLimitedError(1)]
+    await courier.deliver(office.deps)
+    pause = await office.deps.store.read(lambda connection: limits.backoff(connection, delivery.SCOPE_OF_POSTS))
+    assert pause.pause == timedelta(seconds=20)

@@ -6,6 +6,7 @@ empty database where a file has gone missing.
 """
 
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from bot.errors import StoreError
 
 BUSY_SECONDS = 2.0  # how long a lock is waited for; below the 2.5 s that an event has
+BUSY_PAUSE_SECONDS = 0.02  # between two tries where SQLite does not wait by itself
 MIGRATION_BUSY_SECONDS = 60.0  # a second `migrate` waits for the first
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
@@ -122,11 +124,36 @@ def _connector(file: Path, pragmas: Sequence[str], busy_seconds: float) -> Calla
         connection = sqlite3.connect(
             _address(file), uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
         )
-        for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}").close()
+        try:
+            for pragma in pragmas:
+                _tell(connection, pragma, busy_seconds)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     return connect
+
+
+def _tell(connection: sqlite3.Connection, pragma: str, busy_seconds: float) -> None:
+    """Send a pragma, waiting for locks ourselves too.
+
+    A file turns to WAL only while nobody else is in it, and SQLite does not call its busy handler for that change when
+    another connection has the write lock: it refuses at once. So two programs that meet a new file would lose one.
+    """
+    give_up = time.monotonic() + busy_seconds  # noqa: TID251 - SQLite's own wait goes by real time too
+    while not _told(connection, pragma, last=time.monotonic() >= give_up):  # noqa: TID251
+        time.sleep(BUSY_PAUSE_SECONDS)  # noqa: TID251
+
+
+def _told(connection: sqlite3.Connection, pragma: str, *, last: bool) -> bool:
+    try:
+        connection.execute(f"PRAGMA {pragma}").close()
+    except sqlite3.OperationalError as error:
+        if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
 
 
 def _address(file: Path) -> str:

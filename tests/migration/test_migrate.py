@@ -89,9 +89,30 @@ async def test_two_at_once_both_succeed(empty_url: str):
     """Replicas that start together migrate once; the others wait, and find it done."""
     script = "import asyncio, sys; from state.migrate import migrate; print(asyncio.run(migrate(sys.argv[1])))"
     async with asyncio.timeout(60):
-        outputs = await asyncio.gather(*(_run(script, empty_url) for _ in range(2)))
+        async with asyncio.TaskGroup() as group:  # if one fails, the other is not left behind
+            runs = [group.create_task(_run(script, empty_url)) for _ in range(2)]
+    outputs = [run.result() for run in runs]
     assert sorted("revision_from=None" in output for output in outputs) == [False, True]
     assert await check(empty_url) is Schema.CURRENT
+
+
+async def test_a_new_file_that_somebody_writes_to_is_waited_for(tmp_path: Path):
+    """SQLite refuses the change to WAL at once while another has the write lock; we wait as for any other lock."""
+    url = sqlite_url_of(tmp_path)
+    with closing(sqlite3.connect(database_file(url), isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        asyncio.get_running_loop().call_later(0.3, other.execute, "COMMIT")
+        assert (await migrate(url)).revision_to == HEAD
+
+
+async def test_a_lock_that_stays_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """§11: the wait for a lock ends, and the reason is said."""
+    url = sqlite_url_of(tmp_path)
+    monkeypatch.setattr("state.engines.MIGRATION_BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(database_file(url), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError, match="locked"):
+            await migrate(url)
 
 
 async def test_an_upgrade_keeps_what_is_stored(store_url: str, tomorrow: Path):
@@ -240,11 +261,10 @@ def _modes(folder: Path) -> dict[str, str]:
 
 
 async def _run(script: str, *arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", script, *arguments, stdout=asyncio.subprocess.PIPE
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == 0
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, *arguments, stdout=pipe, stderr=pipe)
+    output, complaint = await process.communicate()
+    assert process.returncode == 0, complaint.decode()
     return output.decode()
 
 

@@ -30,11 +30,11 @@ class _Alert:
 _AlertReader = Callable[[Delivery], _Alert | None]
 
 
-def _numbered(prefix: str, *title: str) -> _AlertReader:
+def _numbered(prefix: str, *titles: tuple[str, ...]) -> _AlertReader:
     def read(delivery: Delivery) -> _Alert | None:
         alert = delivery.body.at("alert")
         number = alert.number("number")
-        words = alert.line(*title, most=_TITLE_MAX) or alert.line("rule", "id", most=_TITLE_MAX)
+        words = next((words for title in titles if (words := alert.line(*title, most=_TITLE_MAX))), "")
         severity = alert.line("rule", "severity", most=50)
         return _Alert(thread_id=f"{prefix}-{number}", title=words, severity=severity) if number else None
 
@@ -81,7 +81,7 @@ def _raised(find: _AlertReader, object_: str, kind: Kind = Kind.NOTIFICATION) ->
         if alert is None:
             return [NO_NUMBER]
         thing = delivery.body.at(object_)
-        again = "" if delivery.action in _FIRST else thing.text("updated_at")[:40]
+        again = "" if delivery.action in _FIRST else thing.text("updated_at")[:40] or delivery.action
         key = ":".join(part for part in (delivery.source, alert.thread_id, "raised", again) if part)
         subject, what = _subject(delivery, alert), f"{alert.severity} alert".strip()
         return happened(delivery, subject, what=what, key=key, at=_raised_at(thing), address=Address(), kind=kind)
@@ -111,12 +111,12 @@ def _readers(find: _AlertReader, *, raised: tuple[str, ...], settled: tuple[str,
 
 
 CODE_SCANNING: Final = _readers(
-    _numbered("code-scanning", "rule", "description"),
+    _numbered("code-scanning", ("rule", "description"), ("rule", "id")),
     raised=("created", "reopened", "reopened_by_user", "appeared_in_branch"),
     settled=("fixed", "closed_by_user"),
 )
 SECRET_SCANNING: Final = _readers(
-    _numbered("secret-scanning", "secret_type_display_name"),
+    _numbered("secret-scanning", ("secret_type_display_name",), ("secret_type",)),
     raised=("created", "reopened", "publicly_leaked"),
     settled=("resolved",),
 )

@@ -3,6 +3,7 @@
 What is ignored here is never answered and opens nothing, or two machines would write to each other for ever (bug O28).
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -13,11 +14,18 @@ BOUNCE: Final = "bounce"
 ANSWERING_MACHINE: Final = "automatic answer"
 JUNK: Final = "junk mail"
 
+_POSTMASTERS: Final = frozenset({"postmaster", "post_master", "no-reply", "noreply"})
 _DAEMONS: Final = frozenset({"mailer-daemon", "mail-daemon", "maildaemon"})
 _FAILED: Final = (
     *("undeliver", "delivery status notification", "delivery notification", "delivery failure", "delivery has failed"),
     *("failure notice", "mail delivery failed", "returned mail", "delayed mail", "mail delivery subsystem"),
 )
+# What mail systems write in free text, and SMTP's reply with its enhanced code (RFC 3463).
+_UNDELIVERED: Final = (
+    *("not be delivered", "not delivered", "unable to deliver", "undeliverable", "delivery failed", "rejected by"),
+    *("user unknown", "unknown user", "no such user", "invalid user", "mailbox is full", "mailbox full", "over quota"),
+)
+_SMTP_REPLY: Final = re.compile(r"(?<![\d.])[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3}(?![\d.])")
 _AWAY: Final = (
     *("automatic reply", "automatic response", "auto reply", "auto-reply", "autoreply", "auto:", "out of office"),
     *("out of the office", "vacation reply", "automatische antwort", "abwesenheitsnotiz", "réponse automatique"),
@@ -59,8 +67,16 @@ def _is_from_daemon(mail: Mail) -> bool:
     """Whether a mail system is the sender; a postmaster is one only when he writes of a failure."""
     senders = (mail.people.author, mail.headers.first("from"), mail.headers.first("return-path"))
     names = {one.strip("<> ").rpartition("<")[2].partition("@")[0].casefold() for one in senders}
-    reports = mail.headers.line("subject").casefold().startswith(_FAILED)
-    return bool(names & _DAEMONS) or (reports and "postmaster" in names)
+    return bool(names & _DAEMONS) or (bool(names & _POSTMASTERS) and _tells_of_a_failure(mail))
+
+
+def _tells_of_a_failure(mail: Mail) -> bool:
+    said = mail.own.casefold()
+    return (
+        mail.headers.line("subject").casefold().startswith(_FAILED)
+        or any(words in said for words in _UNDELIVERED)
+        or _SMTP_REPLY.search(said) is not None
+    )
 
 
 def _is_answering_machine(mail: Mail) -> bool:

@@ -17,6 +17,9 @@ from bot.sources.mail.charsets import decode
 VALUE_MAX: Final = 16_384  # characters of one field
 WORDS_MAX: Final = 4_000  # characters of a field that may hold encoded words: the decoder's cost is not linear
 LINE_MAX: Final = 300
+_USUAL: Final = frozenset(
+    "from sender reply-to to cc date message-id subject received return-path mime-version content-type".split()
+)
 
 
 class Headers:
@@ -27,6 +30,10 @@ class Headers:
         for name, value in message.raw_items():
             fields[name.casefold()].append(_unfolded(str(value)))
         self._fields: Mapping[str, list[str]] = fields
+
+    def __bool__(self) -> bool:
+        """Whether there is any field that a mail has of its own: who, when, what, or its way here (RFC 5322 §3.6)."""
+        return not _USUAL.isdisjoint(self._fields)
 
     def __contains__(self, name: str) -> bool:
         return name.casefold() in self._fields

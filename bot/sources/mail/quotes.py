@@ -75,12 +75,12 @@ def _ends(lines: list[str], number: int) -> bool:
 
 
 def _attribution(lines: list[str], number: int) -> int:
-    """Return how many lines the attribution has that begins here, or 0."""
+    """Return how many lines the attribution has that begins here, or 0. Some write `<address>wrote:` in one."""
     first = lines[number].lstrip().casefold()
     if not first.startswith(_BEGINNINGS) and not first[:1].isdigit():
         return 0
     for length in range(1, ATTRIBUTION_LINES + 1):
-        whole = " ".join(lines[number : number + length]).strip().casefold()
+        whole = " ".join(lines[number : number + length]).strip().casefold().replace(">", "> ").rstrip()
         if len(whole) > ATTRIBUTION_MAX:
             return 0
         if whole.endswith(_COLONS) and any(verb in whole for verb in _VERBS):

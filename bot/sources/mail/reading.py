@@ -13,6 +13,7 @@ from bot.sources.mail.notices import OWN_ACTION, notice
 from bot.sources.mail.threads import Uid
 from bot.sources.mail.wording import content_of, first_line, summary_of
 
+NO_MAIL: Final = "no mail: it has none of a mail's header fields"
 ROW_MAX: Final = 2_000  # characters of a bad mail that the quarantine shows
 
 # What the standard library's parser is known to raise on bytes that break its expectations: never our own faults'
@@ -51,6 +52,8 @@ def row_of(raw: bytes) -> str:
 
 
 def _signal(mail: Mail, mailbox: Mailbox) -> Signal:
+    if not mail.headers:
+        return Rejected(reason=NO_MAIL, row=mail.words[:ROW_MAX].replace("\x00", ""))
     if found := notice(mail, mailbox):
         return found
     if reason := why_ignored(mail) or _why_empty(mail):

@@ -342,6 +342,13 @@ NUMBERLESS = Rejected(reason="no number in the payload")
         ("code_scanning_alert", "fixed", {"alert": {"number": 4}}, "code-scanning-4", "alert closed"),
         ("code_scanning_alert", "fixed", {}, None, NUMBERLESS.reason),
         ("secret_scanning_alert", "created", {}, None, NUMBERLESS.reason),
+        (
+            "secret_scanning_alert",
+            "created",
+            {"alert": {"number": 7, "secret_type": "mail_key"}},
+            "secret-scanning-7",
+            "app security alert: mail_key",
+        ),
     ],
 )
 def test_the_other_events(event, action, payload, thread, says):
@@ -350,6 +357,13 @@ def test_the_other_events(event, action, payload, thread, says):
     signal = one(event, payload | base)
     assert getattr(signal, "thread_id", None) == thread
     assert (signal.summary if isinstance(signal, Draft) else signal.reason) == says
+
+
+def test_an_alert_that_is_opened_again_is_news():
+    """B5: another happening than its first time, also where the payload has no time of it."""
+    base = {"alert": {"number": 4}, "repository": {"full_name": "acme/app"}}
+    first, again = (one("code_scanning_alert", base | {"action": action}) for action in ("created", "reopened"))
+    assert first.event_key != again.event_key
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

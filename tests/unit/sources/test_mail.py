@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.buffer.items import Draft, Ignored, Signal
+from bot.buffer.items import Draft, Ignored, Rejected, Signal
 from bot.sources.github.agents import Agents
 from bot.sources.github.webhooks import read_webhook
 from bot.sources.mail.charsets import decode
@@ -112,6 +112,44 @@ def test_mail_that_is_ignored(fields, reason):
     assert one(mail(**{**TO_646, **fields})) == Ignored(reason=reason)
 
 
+@pytest.mark.parametrize("sender", ["postmaster@x.example", "post_master@x.example", "no-reply@x.example"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Your mail\nCould not be delivered to: <kim@x.example>",
+        "Unable to deliver message to <kim@x.example>",
+        "Sent <<< RCPT TO:<kim@x.example>\nReceived >>> 550 5.1.1 <kim@x.example>... gone",
+        "550 - Requested action not taken: no such user here",
+    ],
+)
+def test_a_mail_system_that_reports_in_its_own_words_is_ignored(sender, body):
+    """S3: free text of any gateway; its sender and its words together tell it."""
+    assert one(mail(body, From=sender, Subject="Notice")) == Ignored(reason="bounce")
+    assert isinstance(one(mail(body, Subject="Notice")), Draft), "a person may tell of it"
+
+
+def test_what_has_no_header_of_a_mail_is_quarantined():
+    """B4, S3: a file of something else is a bad row with its reason, not a nameless item."""
+    for raw in (b"\x89PNG\r\n\x1a\n\x00\x00", b"just words\n\nmore", b"{}", b"key: value\n\nbody"):
+        signal = one(raw)
+        assert isinstance(signal, Rejected)
+        assert "no mail" in signal.reason
+        assert "\x00" not in signal.row
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "shown"),
+    [
+        ("multipart/mixed; boundary=X_", "--X\nContent-Type: text/plain\n\nmessage 1\n\n--X--", "message 1"),
+        ('text/html; boundary="--96"', "----96\nContent-Type: text/html;\n\n<b>Hello</b>\n\n----96--", "Hello"),
+        ("text/plain", "-- not a seam, but words", "-- not a seam, but words"),
+    ],
+)
+def test_the_seams_of_parts_are_not_its_words(kind, body, shown):
+    """B1: the summary is what was said, also where the parts cannot be told apart."""
+    assert item(mail(body, Content_Type=kind)).summary.endswith(f": {shown}")
+
+
 def test_postmaster_may_write_like_anybody():
     assert item(mail(From="postmaster@x.example", **TO_646)).kind == "mention"
 
@@ -192,6 +230,7 @@ def test_date_or_when_it_was_received(date, expected):
         ("> Ship?\nYes.\n> And the docs?\nLater.", "Yes.\nLater."),  # between
         ("On 2 April Ann wrote:\n> Ship?\n\nYes.", "Yes."),  # below
         ("Yes.\n\nOn 2 April Ann wrote:\nShip?", "Yes."),  # no marks: all below the attribution is quoted
+        ("On 2 April, Ann <ann@x.example>wrote:\n\n> Ship?\n\nYes.", "Yes."),  # some leave out the space
         ("Yes.\n\n-----Original Message-----\nFrom: Ann\nSent: Monday\n\nShip?", "Yes."),
         ("Yes.\n\n________________________________\nFrom: Ann\nSent: Monday", "Yes."),
         ("Yes.\n\nVon: Ann\nGesendet: Montag\nAn: Bob\n\nJetzt?", "Yes."),

@@ -18,7 +18,20 @@ VALUE_MAX: Final = 16_384  # characters of one field
 WORDS_MAX: Final = 4_000  # characters of a field that may hold encoded words: the decoder's cost is not linear
 LINE_MAX: Final = 300
 _USUAL: Final = frozenset(
-    "from sender reply-to to cc date message-id subject received return-path mime-version content-type".split()
+    [
+        "from",
+        "sender",
+        "reply-to",
+        "to",
+        "cc",
+        "date",
+        "message-id",
+        "subject",
+        "received",
+        "return-path",
+        "mime-version",
+        "content-type",
+    ]
 )
 
 

@@ -6,10 +6,12 @@ One layer is removed and no more: a looser reading would find tags that were onl
 import re
 
 PAIRS = {
+    "***": "***", "___": "___",
     "**": "**", "__": "__", "``": "``", "*": "*", "_": "_", "`": "`",
     '"': '"', "'": "'", "“": "”", "\u2018": "\u2019", "„": "“", "«": "»", "「": "」", "『": "』",
 }  # fmt: skip
-EMPHASIS = ("**", "__", "*", "_")
+EMPHASIS = tuple(sign for sign in PAIRS if not sign.strip("*_"))  # the long before what they begin with
+_LENGTHS = sorted({len(sign) for sign in PAIRS}, reverse=True)
 _FIRST_SIGNS = frozenset(sign[0] for sign in PAIRS)
 _SIGNS_MAX = 100  # what holds more of its own sign is not thinly wrapped
 _LINES_MAX = 100
@@ -37,8 +39,8 @@ def drop_struck(text: str) -> str:
 
 def opener_before(text: str, position: int) -> str:
     """Return the opening sign of the wrapper that ends at `position`, or nothing."""
-    two = text[max(0, position - 2) : position]
-    return two if two in PAIRS else two[-1:] if two[-1:] in PAIRS else ""
+    before = (text[max(0, position - length) : position] for length in _LENGTHS)
+    return next((sign for sign in before if sign in PAIRS), "")
 
 
 def unwrap(text: str, signs: tuple[str, ...] = tuple(PAIRS)) -> str:

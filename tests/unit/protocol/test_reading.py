@@ -95,6 +95,7 @@ ACCEPTED = rows(
     (f"**[ACK {A}]** seen", SEEN),
     (f"**[ACK {A}]:** seen", SEEN),
     (f"**[ACK {A}]**: seen", SEEN),
+    (f"***[ACK {A}]*** seen", SEEN),  # one run of signs is one wrapper
     (f"`[ACK {A}]`: seen", SEEN),
     (f"__[ACK {A}]__ seen", SEEN),
     (f'"[ACK {A}]" seen', SEEN),

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import UsageError
 
-_CHANNEL: Final = re.compile(r"[CGD][A-Z0-9]{2,}")
+_CHANNEL: Final = re.compile(r"[CGD][A-Z0-9]+")
 _STAMP: Final = re.compile(r"p(\d{4,})(\d{6})")
 
 

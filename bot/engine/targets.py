@@ -18,7 +18,7 @@ class TargetKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-_ID: Final = re.compile(r"(?P<first>[UWSCGD])[A-Z0-9]{2,}")
+_ID: Final = re.compile(r"(?P<first>[UWSCGD])[A-Z0-9]+")
 _KIND_OF_LETTER: Final = {
     "U": TargetKind.PERSON,
     "W": TargetKind.PERSON,

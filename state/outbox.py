@@ -145,6 +145,14 @@ def channel_of(connection: sa.Connection, destination: str) -> str:
     return connection.execute(query.order_by(outbox.c.seq.desc()).limit(1)).scalar_one_or_none() or ""
 
 
+def without_channel(connection: sa.Connection) -> list[Delivery]:
+    """Return what was sent, or is being sent, to somebody of whom we do not know where Slack put it."""
+    query = sa.select(*_COLUMNS).where(
+        _WAITING, outbox.c.status.in_(["sending", "unclear"]), outbox.c.attempts > 0, outbox.c.channel == ""
+    )
+    return [_value(row) for row in connection.execute(query.order_by(outbox.c.seq))]
+
+
 def adopted(connection: sa.Connection, channel: str, stamps: Sequence[str]) -> set[str]:
     """Return which of these messages are known to be rows already."""
     query = sa.select(outbox.c.ts).where(outbox.c.channel == channel, outbox.c.ts.in_(stamps))

@@ -220,12 +220,23 @@ async def _prove(deps: Deps, row: Delivery, posted: Posted, *, seen: bool = Fals
             permalink = await deps.messenger.permalink(posted.channel, posted.ts)
         except SlackError as error:
             if not seen:
-                await _unclear(deps, row, f"placement not proved: {error.reason}", looks=0)
+                await _unproved(deps, row, posted, error)
                 return
     await deps.store.write(lambda connection: delivery.placed(deps, connection, row, posted, permalink))
     deps.bells.followups.set()
     if row.kind == "digest" and row.job_id:  # a reply may have come before we knew the thread
         await reading_back.quietly(deps, row.job_id)
+
+
+async def _unproved(deps: Deps, row: Delivery, posted: Posted, error: SlackError) -> None:
+    """Look in Slack's record where the answer says that the message is; at once, unless Slack denies that it is there.
+
+    The early look is one more than those after which a message is sent again: a record may lag behind an answer.
+    """
+    await deps.store.write(lambda connection: outbox.change(connection, row.seq, {"channel": posted.channel}))
+    await _unclear(deps, row, f"placement not proved: {error.reason}", looks=-1)
+    if error.reason != "message_not_found":
+        await _look(deps, await deps.store.read(lambda connection: outbox.get(connection, row.seq)))
 
 
 async def _astray(deps: Deps, row: Delivery, posted: Posted) -> None:

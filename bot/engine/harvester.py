@@ -12,7 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.engine import closing, notices
+from bot.engine import closing, echoes, notices
 from bot.engine.deps import Deps
 from bot.engine.messages import Author, Message, Removal
 from bot.errors import ConflictError, NotFoundError
@@ -54,13 +54,13 @@ class Scene:
     """Where a message stands, as far as replies are concerned."""
 
     sidechats: tuple[Sidechat, ...]  # registered here: the channel itself, or this very thread
-    escalations: bool  # jobs are escalated to this channel
+    beyond: bool  # jobs are escalated to this channel, or were asked here before their sidechat left it
     own: tuple[Followup, ...]  # jobs whose own thread this is
 
     @property
     def counts(self) -> bool:
         """Whether verbs are read here at all (R4)."""
-        return bool(self.sidechats) or self.escalations
+        return bool(self.sidechats) or self.beyond
 
 
 Beside = Callable[[sa.Connection, Message, Heard], None]
@@ -96,6 +96,7 @@ async def hear(deps: Deps, message: Message, *, beside: Beside = _nothing) -> He
 def listen(deps: Deps, connection: sa.Connection, message: Message, reading: Reading) -> Heard:
     """Decide and store what a message says, inside the caller's transaction."""
     if is_ours(message.author, deps.messenger.me):
+        echoes.learn(connection, message)
         return Heard()
     scene = _scene(connection, message, reading)
     if not scene.counts or is_stranger(connection, message.author, deps.messenger.me):
@@ -193,7 +194,7 @@ def _scene(connection: sa.Connection, message: Message, reading: Reading) -> Sce
     named = bool(reading.tags) and not reading.flaws and all(tag.job_id for tag in reading.tags)
     return Scene(
         sidechats=tuple(here),
-        escalations=not here and jobs.is_escalation_place(connection, message.channel),
+        beyond=not here and jobs.is_place_beyond(connection, message.channel),
         own=() if named else tuple(jobs.jobs_at(connection, message.channel, root)),
     )
 
@@ -233,7 +234,7 @@ def _in_scope(deps: Deps, connection: sa.Connection, message: Message, scene: Sc
         return True
     if any(one.name == job.sidechat for one in scene.sidechats):
         return True
-    return jobs.was_escalated_to(connection, message.channel, job.job_id)
+    return jobs.is_answered_at(connection, message.channel, job.job_id)
 
 
 # -- applying ---------------------------------------------------------------------------------------------------------

@@ -1,20 +1,18 @@
 """Reading back: what Slack's own record says, when events may be late or lost (SPEC F3, §10 promises 2 and 3)."""
 
-import re
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from bot.engine.deps import Deps
+from bot.engine.echoes import same_words
 from bot.engine.harvester import hear, is_ours
 from bot.engine.messages import Message
 from bot.engine.targets import TargetKind, kind_of
 from bot.errors import SlackError, SlackRefusedError
-from bot.protocol.slack_text import undo
 from state import jobs, outbox
 from state.rows import Delivery, Place
 
-_SELF_LINK = re.compile(r"<https?://[^|>]+\|([^>]+)>")  # what Slack makes of `example.com`: it is read as its label
 OVERLAP = timedelta(minutes=10)  # clocks differ, and reads lag
 
 
@@ -74,7 +72,7 @@ async def _like(deps: Deps, row: Delivery, channel: str, said: list[Message]) ->
     by_key = [message for message in ours if message.outbox_key == row.idempotency_key]
     if by_key:
         return by_key
-    alike = [message for message in ours if not message.outbox_key and _same_words(message.text, row.text)]
+    alike = [message for message in ours if not message.outbox_key and same_words(message.text, row.text)]
     stamps = [message.ts for message in alike]
     taken = await deps.store.read(lambda connection: outbox.adopted(connection, channel, stamps))
     return [message for message in alike if message.ts not in taken]
@@ -84,17 +82,6 @@ async def _channel_of(deps: Deps, destination: str) -> str:
     if kind_of(destination) is not TargetKind.PERSON:
         return destination
     return await deps.store.read(lambda connection: outbox.channel_of(connection, destination))
-
-
-def _same_words(said: str, sent: str) -> bool:
-    """Compare as people read: whatever Slack made of links and entities.
-
-    A message about a job is known by its first line, which holds the id; no two kinds begin alike.
-    """
-    said, sent = undo(_SELF_LINK.sub(r"\1", said)), undo(_SELF_LINK.sub(r"\1", sent))
-    if "[JOB " in sent.split("\n", 1)[0]:
-        said, sent = said.split("\n", 1)[0], sent.split("\n", 1)[0]
-    return said.split() == sent.split() != []
 
 
 def card_place(connection: sa.Connection, job_id: str) -> tuple[str, str]:

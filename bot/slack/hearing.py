@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.engine import gaps, harvester, registry
+from bot.engine import echoes, gaps, harvester, registry
 from bot.engine.deps import Deps
 from bot.engine.overhearing import Overhearing
 from bot.slack.events import (
@@ -44,6 +44,8 @@ def handler(deps: Deps, *, overhear: Overhearing | None = None) -> Handler:
 
 async def _said(deps: Deps, event: Said, overhear: Overhearing | None) -> None:
     if harvester.is_ours(event.message.author, deps.messenger.me):
+        if echoes.is_direct(event.message):
+            await deps.store.write(lambda connection: echoes.learn(connection, event.message))
         return
     if overhear is None:
         await harvester.hear(deps, event.message)

@@ -1,0 +1,112 @@
+"""Stories of placement: what Slack's answer, its address, its record and our echo prove (§10 promise 2, F2)."""
+
+from datetime import UTC, datetime, timedelta
+
+from support.office import BRAIN
+
+from bot.engine import courier, harvester, sweeper
+from bot.errors import SlackRefusedError, SlackUnclearError
+from bot.protocol.verbs import Status
+from state import outbox
+
+HOUR = timedelta(hours=1)
+NOW = datetime(2026, 10, 4, 21, 30, tzinfo=UTC)
+TARGET = "UROBIN"
+
+
+async def _escalated(office) -> None:
+    """Let a job run out, so that its escalation is owed to a person to whom nobody has written yet."""
+    await office.bring("please review")
+    await office.act()
+    office.slack.failures["post:UROBIN"] = []
+    for _ in range(3):
+        office.clock.advance(HOUR + timedelta(minutes=1))
+        await sweeper.sweep(office.deps)
+        if (await office.job()).status is Status.ESCALATED:
+            return
+        await office.settle()
+    raise AssertionError("the job did not escalate")
+
+
+async def test_a_first_message_to_a_person_without_permalinks_comes_once(office):
+    """Promise 2: the answer named the channel of the direct messages; the look reads there."""
+    await _escalated(office)
+    office.slack.failures["permalink"] = [SlackRefusedError("unknown_method") for _ in range(50)]
+    await office.pass_time(timedelta(minutes=2), step=timedelta(seconds=5))
+    assert len(office.slack.posts("escalation", f"D{TARGET}")) == 1
+    assert len(office.slack.posts("escalation", BRAIN)) == 1
+
+
+async def test_without_permalinks_the_record_proves_at_once(office):
+    """F2: the clock starts with the proof; a server that has no addresses costs one reading and no waiting."""
+    office.slack.failures["permalink"] = [SlackRefusedError("unknown_method") for _ in range(50)]
+    await office.bring("please review")
+    began = office.clock.now()
+    await office.act()
+    delivered = (await office.job()).delivered_at
+    assert delivered is not None
+    assert delivered - began < office.deps.settings.look_again_after
+
+
+async def test_a_record_that_lags_behind_an_answer_is_waited_for(office):
+    """Promise 2: the early look does not count among those after which a post is sent again."""
+    office.slack.failures["permalink"] = [SlackRefusedError("unknown_method") for _ in range(50)]
+    await office.bring("please review")
+    hidden, office.slack.channel = office.slack.channel, _nothing_yet
+    await office.act()
+    office.clock.advance(office.deps.settings.look_again_after)
+    await courier.deliver(office.deps)
+    office.slack.channel = hidden
+    await office.pass_time(timedelta(minutes=1), step=timedelta(seconds=5))
+    assert len(office.slack.posts("digest")) == 1
+    assert (await office.job()).delivered_at is not None
+
+
+async def _nothing_yet(_channel: str, _since: object) -> list[object]:
+    return []
+
+
+async def test_our_own_echo_names_the_channel_of_a_lost_answer(office):
+    """Promise 2: Slack reads no history by a user's id; the event of our own message tells where it stands."""
+    await _escalated(office)
+    office.slack.after = [SlackUnclearError("timeout"), SlackUnclearError("timeout")]
+    await courier.deliver(office.deps)
+    office.clock.advance(2)
+    await courier.deliver(office.deps)
+    for stored in office.slack.posts("escalation"):
+        await harvester.hear(office.deps, stored.message)
+    await office.pass_time(timedelta(minutes=2), step=timedelta(seconds=5))
+    assert len(office.slack.posts("escalation", f"D{TARGET}")) == 1
+    assert len(office.slack.posts("escalation", BRAIN)) == 1
+
+
+async def test_an_echo_that_could_be_of_two_people_teaches_nothing(office):
+    """Promise 2: a look in the wrong conversation would find nothing, and the message would come twice."""
+    office.slack.keeps_metadata = False
+    await office.deps.store.write(_owe_to("UALEX"))
+    await office.deps.store.write(_owe_to("UROBIN"))
+    echo = office.slack.say("DUROBIN", "the same words", author=office.slack.me)
+    await harvester.hear(office.deps, echo)
+    assert {row.channel for row in await office.deps.store.read(outbox.without_channel)} == {""}
+    await office.deps.store.write(lambda connection: outbox.change(connection, 1, {"status": "dropped"}))
+    await harvester.hear(office.deps, echo)
+    assert await office.deps.store.read(outbox.without_channel) == []
+
+
+def _owe_to(person):
+    def owe(connection):
+        outbox.queue(
+            connection,
+            {
+                "kind": "escalation",
+                "destination": person,
+                "idempotency_key": person,
+                "created_at": NOW,
+                "not_before": NOW,
+                "status": "unclear",
+                "attempts": 1,
+                "text": "the same words",
+            },
+        )
+
+    return owe

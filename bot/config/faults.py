@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.config.schema import FileTable, Table, paths, table_of
+from bot.config.schema import FileTable, Table, paths, table_of, tables
 from bot.errors import ConfigError
 from bot.redaction import Redactor, holds_token
 
@@ -109,15 +109,17 @@ def key_of(place: Place) -> str:
 def nearest_key(wrong: str, table: type[Table], within: str = "", taken: Iterable[str] = ()) -> str:
     """Return the valid key that `wrong` was probably meant to be, with its path, or nothing.
 
-    Keys of the same table come first, and of them those that are not set yet; then keys of other tables, since a key
-    below the wrong heading is as common as a slip of the finger.
+    What another table has by this very name is meant; then come the likes of it in the same table, and of them those
+    that are not set yet; then in other tables, since a key below the wrong heading is as common as a slip of the finger.
     """
     plain = _plain(wrong)
+    last = {path.rpartition(".")[2]: path for path in reversed([*paths(), *tables()])}
+    if plain in last and plain not in table.model_fields:
+        return last[plain]
     free = [name for name in table.model_fields if name not in set(taken)]
     for names in (free, list(table.model_fields)):
         if near := get_close_matches(plain, names, n=1, cutoff=NEAR):
             return f"{within}.{near[0]}" if within else near[0]
-    last = {path.rpartition(".")[2]: path for path in reversed(list(paths()))}
     near = get_close_matches(plain, list(last), n=1, cutoff=NEAR_ELSEWHERE)
     return last[near[0]] if near else ""
 

@@ -342,6 +342,15 @@ def table_of(annotation: object) -> type[Table] | None:
     return inner[0] if inner else None
 
 
+def tables(table: type[Table] = FileTable, before: str = "") -> Iterator[str]:
+    """Return the dotted path of every table."""
+    for name, field in table.model_fields.items():
+        inner = table_of(field.annotation)
+        if inner is not None:
+            yield f"{before}{name}"
+            yield from tables(inner, f"{before}{name}.")
+
+
 def paths(table: type[Table] = FileTable, before: str = "") -> Iterator[str]:
     """Return the dotted path of every key that is no table itself."""
     for name, field in table.model_fields.items():

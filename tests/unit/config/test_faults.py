@@ -25,6 +25,7 @@ NO_KEY = "there is no such key; did you mean {}?"
         ("[platform_config.email_reply]\nper_second = 1", "platform_config.email_reply.per_seconds", NO_KEY),
         ("[beats]\nttl_hours = 1", "ttl_hours", NO_KEY),  # a key of the top, below a heading
         ("observe_seconds = 1", "beats.observe_seconds", NO_KEY),  # and the other way round
+        ("[normal]\nnudges = 1", "policy.normal", NO_KEY),  # a table without the one around it
     ],
 )
 def test_unknown_keys_are_named_with_the_nearest_valid_one(place, text, key, words):

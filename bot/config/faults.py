@@ -109,8 +109,8 @@ def key_of(place: Place) -> str:
 def nearest_key(wrong: str, table: type[Table], within: str = "", taken: Iterable[str] = ()) -> str:
     """Return the valid key that `wrong` was probably meant to be, with its path, or nothing.
 
-    What another table has by this very name is meant; then come the likes of it in the same table, and of them those
-    that are not set yet; then in other tables, since a key below the wrong heading is as common as a slip of the finger.
+    What another table has by this very name is meant; then come the likes of it in the same table, and of them what is
+    not set yet; then those of other tables, since a key below the wrong heading is as common as a slip of the finger.
     """
     plain = _plain(wrong)
     last = {path.rpartition(".")[2]: path for path in reversed([*paths(), *tables()])}

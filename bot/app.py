@@ -57,7 +57,6 @@ from bot.slack.examining import Examiner
 from bot.slack.gateway import SlackGateway
 from bot.slack.hearing import handler
 from bot.slack.http import events_route
-from bot.slack.intake import WITHHELD
 from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
 from bot.sources.github.api import GitHubApi
@@ -335,7 +334,8 @@ async def _open_web(deps: Deps, config: Config, pool: SocketPool | None, routes:
         health.database(deps),
         *sockets,
         health.sweeper(deps, started=deps.clock.now()),
-        health.Recently(deps=deps, name=WITHHELD, what="events were withheld"),
+        health.troubles(deps),
+        health.Recently(deps=deps, name=gaps.WITHHELD, what="events were withheld"),
     )
     app = build_web([*health.routes(checks), *_v1(deps, config), *routes], count=deps.bells.count, log=deps.log)
     server = Server(app, host=config.http.host, port=config.http.port, log=deps.log)

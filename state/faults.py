@@ -32,7 +32,9 @@ _SQLITE = {  # by primary result code
     sqlite3.SQLITE_NOMEM: _Verdict("there is not enough memory", "free some"),
     sqlite3.SQLITE_INTERRUPT: _Verdict("the query was stopped, since the store closes", ""),
     sqlite3.SQLITE_CORRUPT: _Verdict("the database is damaged", "keep the file and restore a backup", StoreError),
-    sqlite3.SQLITE_NOTADB: _Verdict("the file is not a database", "check its path", StoreError),
+    sqlite3.SQLITE_NOTADB: _Verdict(
+        "the file is not a database", "check its path; if it is ours, keep it and restore a backup", StoreError
+    ),
 }
 _UNREACHABLE = _Verdict("the database server cannot be reached", "check that it runs, and its address")
 _POSTGRES = {  # by SQLSTATE, or as much of it as decides
@@ -52,28 +54,30 @@ _POSTGRES = {  # by SQLSTATE, or as much of it as decides
 _OWN_FAULT_WHEN_READING = {_SQLITE[sqlite3.SQLITE_READONLY], _POSTGRES["25006"]}
 
 
-def translate(error: Exception, *, reading: bool = False) -> Exception:
+def translate(error: Exception, *, reading: bool = False, place: str = "") -> Exception:
     """Return our error for a refusal by the database, its cause attached; any other error as it is.
 
     Args:
         error: What BEGIN, an operation or COMMIT raised.
         reading: The transaction was for reading only: a refused write is then the program's fault.
+        place: The file, where whoever reads the message has not been told of it yet.
     """
     if isinstance(error, StopIteration):  # no future can carry it: its caller would wait for ever
         return _because(error, RuntimeError("an operation raised StopIteration"))
     verdict = _verdict(error)
     if verdict is None or (reading and verdict in _OWN_FAULT_WHEN_READING):
         return error
-    return _because(error, verdict.kind(verdict.message, hint=verdict.hint))
+    message = f"{place}: {verdict.message}" if place else verdict.message
+    return _because(error, verdict.kind(message, hint=verdict.hint))
 
 
 @contextmanager
-def translating(*, reading: bool = False) -> Iterator[None]:
+def translating(*, reading: bool = False, place: str = "") -> Iterator[None]:
     """Translate what the body raises."""
     try:
         yield
     except Exception as error:
-        translated = translate(error, reading=reading)
+        translated = translate(error, reading=reading, place=place)
         if translated is error:
             raise
         raise translated from error

@@ -43,7 +43,9 @@ class RunLock:
         try:
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise StoreUnavailableError(f"{file} cannot be written: {error.strerror}") from error
+            raise StoreUnavailableError(
+                f"{file} cannot be written: {error.strerror}", hint="let this user write the file and its folder"
+            ) from error
         _lock(descriptor, file)
         _sign(descriptor, now)
         return cls(descriptor)

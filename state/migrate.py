@@ -58,17 +58,21 @@ async def migrate(url: str) -> Report:
         SchemaNewerError: A newer program has migrated it; it was not touched.
         StoreError: The database refused, or the migrated data would break a foreign key; it was not touched.
     """
+    if dialect_of(url) == "sqlite":
+        file = database_file(url)
+        with translating(place=str(file)):
+            return await asyncio.to_thread(_migrate_sqlite, file)
     with translating():
-        if dialect_of(url) == "sqlite":
-            return await asyncio.to_thread(_migrate_sqlite, database_file(url))
         return await _migrate_postgres(url)
 
 
 async def check(url: str) -> Schema:
     """Tell how the database's schema stands to this program; nothing is created or changed."""
+    if dialect_of(url) == "sqlite":
+        file = database_file(url)
+        with translating(place=str(file)):
+            return await asyncio.to_thread(_check_sqlite, file)
     with translating():
-        if dialect_of(url) == "sqlite":
-            return await asyncio.to_thread(_check_sqlite, database_file(url))
         return await _check_postgres(url)
 
 
@@ -162,7 +166,9 @@ def _create(file: Path) -> None:
         if not file.exists():
             file.touch(mode=0o600)
     except OSError as error:
-        raise StoreUnavailableError(f"{file} cannot be created: {error.strerror}") from error
+        raise StoreUnavailableError(
+            f"{file} cannot be created: {error.strerror}", hint="let this user write the folder"
+        ) from error
 
 
 def _refuse_foreign(connection: sa.Connection, file: Path) -> None:

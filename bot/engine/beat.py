@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from bot.engine import troubles
 from bot.engine.deps import Deps
+from bot.errors import StoreError
 
 Job = Callable[[Deps], Awaitable[object]]
 GLANCE: Final = timedelta(seconds=1)  # how late we may notice what another process wrote
@@ -42,13 +44,21 @@ async def once(deps: Deps, beat: Beat) -> None:
         beat.bell.clear()
     try:
         done = await beat.job(deps)
+    except StoreError as error:  # no fault of the beat: told once, however many beats it lasts (B4)
+        _failed(deps, beat)
+        troubles.failed(deps, f"beat {beat.name}", error)
     except Exception:
         deps.log.exception("beat.failed", beat=beat.name)
-        deps.bells.failures[beat.name] = deps.bells.failures.get(beat.name, 0) + 1
+        _failed(deps, beat)
     else:
+        troubles.over(deps, f"beat {beat.name}")
         deps.bells.beaten[beat.name] = deps.clock.now()
         if done:
             deps.log.debug("beat.done", beat=beat.name, done=done)
+
+
+def _failed(deps: Deps, beat: Beat) -> None:
+    deps.bells.failures[beat.name] = deps.bells.failures.get(beat.name, 0) + 1
 
 
 async def _pause(deps: Deps, beat: Beat) -> None:

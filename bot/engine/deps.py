@@ -37,6 +37,7 @@ class Bells:
     failures: dict[str, int] = field(default_factory=dict)  # beats that failed, by name
     spool: Spool = field(default_factory=Spool)  # signals that wait for the database
     troubles: dict[str, str] = field(default_factory=dict)  # what cannot be done now, and why
+    withheld: int = 0  # how many of the events that were withheld are written down as gaps
     counted: Counter[str] = field(default_factory=Counter)  # since the start: events taken, withheld, refused …
 
     def count(self, name: str) -> None:

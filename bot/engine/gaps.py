@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Final
 
+import sqlalchemy as sa
+
 from bot.engine import reading_back
 from bot.engine.deps import Deps
 from bot.engine.harvester import hear
@@ -12,6 +14,9 @@ from state import gaps, jobs, records, sidechats
 from state.rows import Followup
 
 ALIVE: Final = "alive"  # mark: when this store was last tended
+WITHHELD: Final = (
+    "slack.events_withheld"  # counts events that were not acknowledged: Slack sends each again, not for ever
+)
 
 
 async def missed(deps: Deps, began: datetime | None, ended: datetime, reason: str) -> None:
@@ -24,8 +29,9 @@ async def missed(deps: Deps, began: datetime | None, ended: datetime, reason: st
 
 async def tend(deps: Deps) -> int:
     """Read back what the unread gaps may hide, and note that somebody is here; return the messages read."""
-    now = deps.clock.now()
-    await deps.store.write(lambda connection: records.mark(connection, ALIVE, "", now))
+    withheld = deps.bells.counted[WITHHELD]
+    await deps.store.write(lambda connection: _here(deps, connection, withheld))
+    deps.bells.withheld = withheld
     unread = await deps.store.read(gaps.unread)
     if not unread:
         return 0
@@ -34,6 +40,14 @@ async def tend(deps: Deps) -> int:
     await deps.store.write(lambda connection: gaps.read(connection, [gap.seq for gap in unread], deps.clock.now()))
     deps.log.info("gaps.read_back", gaps=len(unread), messages=count)
     return count
+
+
+def _here(deps: Deps, connection: sa.Connection, withheld: int) -> None:
+    """Note that somebody is here; what was withheld since the last time may never be sent again, so it is a gap."""
+    known, now = records.marked(connection, ALIVE), deps.clock.now()
+    if withheld > deps.bells.withheld:
+        gaps.add(connection, known[1] if known else now, now, "events were withheld")
+    records.mark(connection, ALIVE, "", now)
 
 
 async def catch_up(deps: Deps, since: datetime) -> int:

@@ -14,6 +14,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 
+from bot.engine.gaps import WITHHELD
 from bot.engine.messages import Author
 from bot.errors import StoreError
 from bot.slack.events import Event
@@ -26,7 +27,6 @@ Count = Callable[[str], None]
 DEADLINE: Final = 2.5  # seconds from arrival to commit; Slack sends again after three
 IN_FLIGHT_MAX: Final = 5_000  # beyond it we say at once that we cannot, instead of too late
 TAKEN: Final = "slack.events"  # the names that `count` is given
-WITHHELD: Final = "slack.events_withheld"
 SET_ASIDE: Final = "slack.events_set_aside"
 _OURS: Final = frozenset({"event_callback", "app_rate_limited"})
 

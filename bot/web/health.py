@@ -73,6 +73,15 @@ def sweeper(deps: Deps, *, started: datetime) -> Check:
     return check
 
 
+def troubles(deps: Deps) -> Check:
+    """Return the check that everything can be done that is tried: files are written, beats reach the store (B2, §11)."""
+
+    async def check() -> str:
+        return "; ".join(f"{what}: {why}" for what, why in sorted(deps.bells.troubles.items()))
+
+    return check
+
+
 @dataclass(kw_only=True)
 class Recently:
     """The check that a counter has not gone up lately, as far as those who asked have seen.

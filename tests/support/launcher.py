@@ -8,6 +8,7 @@ it gives tests the `Bot`: one home folder, and one process after another in it.
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -17,12 +18,16 @@ from typing import Any, Final
 
 from bot import app
 from bot.app import opened
+from bot.cli import output
 from bot.config import Config, load
 from bot.engine import views
+from bot.errors import DigestbotError
 from bot.logs import configure_logging
 from state import jobs, records
 
 KILL: Final = "LAUNCHER_KILL"
+# Root may write where nobody may, until it gives that right up; whoever is not root has none.
+LOWLY: Final = ("setpriv", "--bounding-set=-dac_override", "--") if os.geteuid() == 0 else ()
 READY_SECONDS: Final = 15.0
 SCRIPT: Final = Path(__file__).resolve()
 
@@ -74,6 +79,7 @@ class Bot:
     nudges: int = 2
     mode: str = "socket"
     port: int = 0
+    lowly: bool = False  # the process may write only where the permissions let it, even if root runs the test
     process: asyncio.subprocess.Process | None = None
     logs: list[Path] = field(default_factory=list)
 
@@ -126,7 +132,7 @@ class Bot:
         self.logs.append(log)
         with log.open("wb") as file:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", str(SCRIPT)),
+                *(*(LOWLY if self.lowly else ()), sys.executable, "-P", str(SCRIPT)),
                 env={**self.environment, **({KILL: kill} if kill else {})},
                 stdout=file,
                 stderr=file,
@@ -231,6 +237,13 @@ class Bot:
         return [one for one in shown if one.get("user") == me and all(word in one.get("text", "") for word in words)]
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
 # -- the launcher -----------------------------------------------------------------------------------------------------
 
 
@@ -248,9 +261,13 @@ def killer(order: str) -> Callable[[str], None]:
 
 
 def main() -> None:
-    config = load(starting=True)
-    configure_logging(config.log.format, config.log.level, config.secrets)
-    asyncio.run(app.run(config, probe=killer(os.environ.get(KILL, ""))))  # noqa: TID251
+    try:
+        config = load(starting=True)
+        configure_logging(config.log.format, config.log.level, config.secrets)
+        asyncio.run(app.run(config, probe=killer(os.environ.get(KILL, ""))))  # noqa: TID251
+    except DigestbotError as error:
+        output.error(error, as_json=False)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,10 @@
 """The running bot answers agents by HTTP, beside its sockets (U5, §9)."""
 
-import socket
-
 import httpx2
-from support.launcher import Bot
+from support.launcher import Bot, free_port
 from support.sandboxes import eventually
 
 TOKENS = "646:agent:agent-token-0123456789"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 async def test_an_agent_closes_its_job_by_http(bot, monkeypatch):

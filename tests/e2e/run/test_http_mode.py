@@ -7,15 +7,11 @@ import time
 import httpx2
 import pytest
 from slack_sdk.signature import SignatureVerifier
+from support.launcher import free_port
 from support.sandboxes import eventually
 
 PATIENCE = 15.0
 MARK = "words-that-no-log-may-hold"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from datetime import timedelta
 import httpx2
 import pytest
 
+from bot.engine import beat, sweeper, troubles
 from bot.errors import StoreUnavailableError
 from bot.web import health
 from bot.web.server import build_app
@@ -74,4 +75,38 @@ async def test_withheld_events_turn_it_red_for_a_minute(office):
     office.clock.advance(timedelta(seconds=30))
     assert await check() != ""
     office.clock.advance(timedelta(seconds=31))
+    assert await check() == ""
+
+
+async def test_files_that_cannot_be_written_and_beats_that_cannot_reach_the_store_are_named(office):
+    """SPEC B2, §11: each trouble with its reason, until it is over; the same one is told once, whatever its file."""
+    logged = []
+
+    class Log:
+        def __getattr__(self, level):
+            return lambda event, **more: logged.append((level, event, more["what"]))
+
+    object.__setattr__(office.deps, "log", Log())
+    check = health.troubles(office.deps)
+    assert await check() == ""
+    for name in (".buffer.jsonl.a1.tmp", ".buffer.jsonl.b2.tmp"):
+        troubles.failed(office.deps, "publish", PermissionError(13, "Permission denied", f"/data/{name}"))
+    troubles.failed(office.deps, "archive", OSError(28, "No space left on device"))
+
+    async def refused(_deps):
+        raise StoreUnavailableError("the database is locked by another program")
+
+    sweeping = beat.Beat(name="sweeper", job=refused, every=timedelta(seconds=1))
+    await beat.once(office.deps, sweeping)
+    await beat.once(office.deps, sweeping)
+    assert (await ask([check])).json()["reasons"] == [
+        "archive: a file cannot be written: No space left on device; "
+        "beat sweeper: the database is locked by another program; "
+        "publish: /data cannot be written: Permission denied"
+    ]
+    assert logged == [("error", "trouble.began", what) for what in ("publish", "archive", "beat sweeper")]
+    assert office.deps.bells.failures["sweeper"] == 2
+    for what in ("archive", "publish"):
+        troubles.over(office.deps, what)
+    await beat.once(office.deps, beat.Beat(name="sweeper", job=sweeper.sweep, every=timedelta(seconds=1)))
     assert await check() == ""

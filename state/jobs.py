@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -196,19 +196,27 @@ def jobs_at(connection: sa.Connection, channel: str, root: str) -> list[Followup
     return [_followup(row) for row in connection.execute(query).mappings()]
 
 
-def is_escalation_place(connection: sa.Connection, channel: str) -> bool:
-    """Return whether any job was ever escalated to a channel."""
-    return _ESCALATION_PLACE.first(connection, channel=channel) is not None
+def is_place_beyond(connection: sa.Connection, channel: str) -> bool:
+    """Return whether any job can be answered in a channel although no sidechat need be registered there."""
+    return _PLACE_BEYOND.first(connection, channel=channel) is not None
 
 
-def was_escalated_to(connection: sa.Connection, channel: str, job_id: str) -> bool:
-    """Return whether this job was escalated to a channel."""
-    return any(place.kind == "escalation" and place.channel == channel for place in places_of(connection, job_id))
+def is_answered_at(connection: sa.Connection, channel: str, job_id: str) -> bool:
+    """Return whether this job was escalated to a channel, or asked there before its sidechat left it."""
+    return any(place.kind in BEYOND and place.channel == channel for place in places_of(connection, job_id))
 
 
-_ESCALATION_PLACE = Hot(
+def leave(connection: sa.Connection, job_id: str) -> None:
+    """Remember that a job's sidechat leaves the places where it was asked: replies there count all the same."""
+    asked = sa.and_(places.c.job_id == job_id, places.c.kind == "digest")
+    connection.execute(sa.update(places).where(asked), {"kind": "left"})
+
+
+BEYOND: Final = ("escalation", "left")
+_PLACE_BEYOND = Hot(
     sa.select(places.c.seq)
-    .where(places.c.channel == sa.bindparam("channel"), places.c.kind == sa.literal_column("'escalation'"))
+    .where(places.c.channel == sa.bindparam("channel"))
+    .where(places.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in BEYOND]))
     .limit(1)
 )
 

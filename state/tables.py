@@ -315,7 +315,7 @@ places = sa.Table(
     metadata,
     _key(),
     _text("job_id"),
-    _text("kind"),  # digest, escalation
+    _text("kind"),  # digest, escalation; left: a digest's, in a place that its sidechat has left
     _text("channel"),
     _text("root"),  # ts of the thread's root
     _at("read_to"),  # the thread has been read back up to here

@@ -25,14 +25,16 @@ Name = Annotated[str, typer.Argument(help="For example: '646 tasks'; its first w
 def add(
     name: Name,
     channel: Annotated[str, typer.Option(help="Channel id (C…), or the permalink of a thread's message.")],
-    agent: Annotated[str, typer.Option(help="Default: the first word of the name.")] = "",
-    label: Annotated[str, typer.Option(help="How digests call the place. Default: '<agent> main chat'.")] = "",
+    agent: Annotated[str | None, typer.Option(help="Default: the first word of the name.")] = None,
+    label: Annotated[str | None, typer.Option(help="How digests call the place. Default: '<agent> main chat'.")] = None,
     member: Annotated[list[str] | None, typer.Option(help="Slack user or bot id of the agent; repeat it.")] = None,
-    escalate_to: Annotated[str, typer.Option(help="User, user group or channel id. Default: the global target.")] = "",
-    time_zone: Annotated[str, typer.Option(help="IANA name.")] = "UTC",
+    escalate_to: Annotated[
+        str | None, typer.Option(help="User, user group or channel id. Default: the global target.")
+    ] = None,
+    time_zone: Annotated[str | None, typer.Option(help="IANA name. Default: UTC.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a sidechat, or change the one of that name."""
+    """Register a sidechat, or change what is named of the one of that name."""
     place, thread = place_of(channel)
     wanted = registry.Registration(
         name=name,
@@ -40,7 +42,7 @@ def add(
         thread=thread,
         agent=agent,
         label=label,
-        members=tuple(member or ()),
+        members=tuple(member) if member else None,
         escalate_to=escalate_to,
         time_zone=time_zone,
     )

@@ -309,7 +309,13 @@ def _plain(deps: Deps, connection: sa.Connection, row: Delivery) -> None:
 async def _unclear(deps: Deps, row: Delivery, error: str, *, looks: int) -> None:
     again = deps.clock.now() + deps.settings.look_again_after
     changes = {"status": "unclear", "not_before": again, "error": error, "looks": looks}
-    await deps.store.write(lambda connection: outbox.change(connection, row.seq, changes))
+
+    def settle(connection: sa.Connection) -> None:
+        outbox.change(connection, row.seq, changes)
+        if looks <= 0:  # an attempt has just ended
+            delivery.keep_pace(connection, row, deps.clock.now())
+
+    await deps.store.write(settle)
 
 
 async def _again(deps: Deps, row: Delivery, after: timedelta, error: str) -> None:

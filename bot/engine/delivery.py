@@ -16,7 +16,7 @@ from bot.engine.messages import Posted
 from bot.engine.policies import policy_of
 from bot.protocol.policy import first_due
 from bot.protocol.verbs import Status
-from state import items, jobs, limits, outbox, records, subjects
+from state import items, jobs, limits, outbox, records, sidechats, subjects
 from state.rows import Delivery, Digest, Place
 
 SCOPE_OF_POSTS: Final = "slack:post"  # what a 429 on posting pauses
@@ -35,9 +35,14 @@ def arm(deps: Deps, connection: sa.Connection, row: Delivery, text: str) -> bool
         end(connection, row, "dropped", why, now)
         return False
     outbox.change(connection, row.seq, {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0})
-    if row.paced:
-        limits.renew(connection, f"{Action.SLACK_MESSAGE}:{row.destination}", now)  # reading may have taken a while
+    keep_pace(connection, row, now)  # reading may have taken a while
     return True
+
+
+def keep_pace(connection: sa.Connection, row: Delivery, now: datetime) -> None:
+    """Count an attempt from now on: the window lies between what Slack gets, however slow a call was (B8)."""
+    if row.paced:
+        limits.renew(connection, f"{Action.SLACK_MESSAGE}:{row.destination}", now)
 
 
 def _cancel_if_over(connection: sa.Connection, row: Delivery, now: datetime) -> None:
@@ -92,6 +97,7 @@ def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted,
     now = deps.clock.now()
     outbox.change(connection, row.seq, {"channel": posted.channel, "ts": posted.ts})
     end(connection, row, "sent", "", now)
+    keep_pace(connection, row, now)
     limits.succeed(connection, SCOPE_OF_POSTS)
     on_placed = _ON_PLACED.get(row.kind)
     if on_placed is not None:
@@ -101,7 +107,8 @@ def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted,
 def _digest_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
     now, digest = deps.clock.now(), jobs.digest(connection, row.digest or 0)
     if digest.job_id and not _is_home(digest, row):  # it moved meanwhile: a reply counts here too, the clock is there
-        place = Place(job_id=digest.job_id, kind="digest", channel=posted.channel, root=row.thread or posted.ts)
+        kind = "digest" if sidechats.in_channel(connection, posted.channel) else "left"
+        place = Place(job_id=digest.job_id, kind=kind, channel=posted.channel, root=row.thread or posted.ts)
         jobs.add_place(connection, place)
         return
     where = {"placed_at": now, "channel": posted.channel, "ts": posted.ts, "permalink": permalink}

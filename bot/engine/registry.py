@@ -19,49 +19,39 @@ from state import jobs, outbox, overview, records, sidechats
 from state.rows import Followup, Sidechat
 
 NAME_MAX: Final = 40
+DEFAULT_ZONE: Final = "UTC"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """What somebody registers; what is empty is derived from the name."""
+    """What somebody registers. What is none was not named: it stays as it is, or has its default at first."""
 
     name: str
-    channel: str
-    agent: str = ""  # default: the first word of the name
-    label: str = ""  # default: `<agent> main chat`
+    channel: str  # channel and thread are one place, so they are named together
+    agent: str | None = None  # default, or empty: the first word of the name
+    label: str | None = None  # default, or empty: `<agent> main chat`
     thread: str = ""
     channel_name: str = ""
-    members: tuple[str, ...] = ()
-    escalate_to: str = ""
-    time_zone: str = "UTC"
-    quiet_hours: str | None = None  # `22:00-07:00`, several with commas; none leaves them as they are (R5)
+    members: tuple[str, ...] | None = None
+    escalate_to: str | None = None
+    time_zone: str | None = None  # default: UTC
+    quiet_hours: str | None = None  # `22:00-07:00`, several with commas (R5)
 
 
 def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sidechat:
-    """Register a sidechat, or change the one of that name; a broken one is whole again.
+    """Register a sidechat, or change what is named of the one of that name; a broken one is whole again.
+
+    One that is registered in another place takes its open jobs along.
 
     Raises:
         UsageError: a name or a zone that no sidechat can have.
         ConflictError: the agent, or the place, belongs to another sidechat.
     """
-    agent = wanted.agent or wanted.name.split(maxsplit=1)[0] if wanted.name.strip() else ""
-    _check(wanted, agent)
     known = sidechats.by_name(connection, wanted.name)
+    agent = _agent(wanted, known)
+    _check(wanted, agent)
     _check_free(connection, wanted, agent, known)
-    values: dict[str, object] = {
-        "name": known.name if known else wanted.name,  # as its jobs and holds name it
-        "agent": agent,
-        "label": wanted.label or f"{agent} main chat",
-        "channel": wanted.channel,
-        "channel_name": wanted.channel_name,
-        "thread": wanted.thread,
-        "members": wanted.members,
-        "escalate_to": wanted.escalate_to,
-        "time_zone": wanted.time_zone,
-        "broken": "",
-        "broken_at": None,
-    }
-    now = deps.clock.now()
+    now, values = deps.clock.now(), _values(wanted, known, agent)
     values |= _quiet(wanted, known, now)
     if known is None:
         sidechats.add(connection, values, now)
@@ -70,7 +60,68 @@ def register(deps: Deps, connection: sa.Connection, wanted: Registration) -> Sid
     records.note(connection, f"sidechat:{wanted.name}", "registered", now, detail={"channel": wanted.channel})
     stored = sidechats.by_name(connection, wanted.name)
     assert stored is not None
+    if known is not None and (known.channel, known.thread) != (stored.channel, stored.thread):
+        _take_along(deps, connection, known, stored)
     return stored
+
+
+def _agent(wanted: Registration, known: Sidechat | None) -> str:
+    if wanted.agent is None and known is not None:
+        return known.agent
+    return wanted.agent or next(iter(wanted.name.split()), "")
+
+
+def _values(wanted: Registration, known: Sidechat | None, agent: str) -> dict[str, object]:
+    """Return what is stored: what was named, else what is known, else the default."""
+
+    def kept(name: str, default: object) -> object:
+        named = getattr(wanted, name)
+        return named if named is not None else getattr(known, name) if known else default
+
+    label = wanted.label
+    if label is None and known is not None and known.label != _label(known.agent):
+        label = known.label  # one that somebody chose; a default one follows the agent
+    return {
+        "name": known.name if known else wanted.name,  # as its jobs and holds name it
+        "agent": agent,
+        "label": label or _label(agent),
+        "channel": wanted.channel,
+        "channel_name": wanted.channel_name or _name_of(wanted.channel, known),
+        "thread": wanted.thread,
+        "members": kept("members", ()),
+        "escalate_to": kept("escalate_to", ""),
+        "time_zone": kept("time_zone", DEFAULT_ZONE),
+        "broken": "",
+        "broken_at": None,
+    }
+
+
+def _label(agent: str) -> str:
+    return f"{agent} main chat"
+
+
+def _name_of(channel: str, known: Sidechat | None) -> str:
+    return known.channel_name if known and known.channel == channel else ""
+
+
+def _take_along(deps: Deps, connection: sa.Connection, left: Sidechat, to: Sidechat) -> None:
+    """Let what is open follow a sidechat to another place.
+
+    A pending job is asked there anew. One that somebody took on, or that was handed over, stands where it stood; and
+    whoever answers where it was asked is heard there still (P9).
+    """
+    now = deps.clock.now()
+    for job in jobs.open_of(connection, to.name):
+        jobs.leave(connection, job.job_id)
+        if job.status is Status.PENDING:
+            rehome(deps, connection, job, to, f"{to.name} has moved")
+        else:
+            jobs.change(connection, job.job_id, {"channel": to.channel})
+    place = {"channel": to.channel, "thread": to.thread}
+    for row in outbox.to_destination(connection, left.channel):  # news that was not posted yet
+        if row.digest and not row.job_id and row.status == "ready" and row.thread == left.thread:
+            jobs.change_digest(connection, row.digest, place)
+            outbox.change(connection, row.seq, {"destination": to.channel, "thread": to.thread, "not_before": now})
 
 
 def unregister(deps: Deps, connection: sa.Connection, name: str, *, cancel: bool = False, reroute: str = "") -> int:
@@ -88,6 +139,7 @@ def unregister(deps: Deps, connection: sa.Connection, name: str, *, cancel: bool
         )
     other = find(connection, reroute) if reroute else None
     for job in open_jobs:
+        jobs.leave(connection, job.job_id)
         if other is not None:
             rehome(deps, connection, job, other, f"{sidechat.name} was unregistered")
         else:
@@ -182,7 +234,7 @@ def _check(wanted: Registration, agent: str) -> None:
             f"{agent!r} is no agent name", hint="letters, digits, _ and -, at most 32; name one with --agent"
         )
     try:
-        ZoneInfo(wanted.time_zone)
+        ZoneInfo(DEFAULT_ZONE if wanted.time_zone is None else wanted.time_zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a folder of the zone database is no zone
         raise UsageError(f"{wanted.time_zone!r} is no time zone", hint="an IANA name such as Europe/London") from error
     try:
@@ -194,7 +246,7 @@ def _check(wanted: Registration, agent: str) -> None:
 def _quiet(wanted: Registration, known: Sidechat | None, now: datetime) -> dict[str, object]:
     """Return the quiet hours; changed ones are in force from now on, not for the past."""
     hours = wanted.quiet_hours if wanted.quiet_hours is not None else known.quiet_hours if known else ""
-    if known is not None and (known.quiet_hours, known.time_zone) == (hours, wanted.time_zone):
+    if known is not None and (known.quiet_hours, known.time_zone) == (hours, wanted.time_zone or known.time_zone):
         return {}
     return {"quiet_hours": hours, "quiet_since": now if hours else None}
 

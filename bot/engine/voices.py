@@ -94,5 +94,4 @@ def _counts(deps: Deps, connection: sa.Connection, place: Message, job: Followup
         return True
     if any(one.name == job.sidechat for one in here):
         return True
-    places = jobs.places_of(connection, job.job_id)
-    return any(one.kind == "escalation" and one.channel == place.channel for one in places)
+    return jobs.is_answered_at(connection, place.channel, job.job_id)

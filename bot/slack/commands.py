@@ -136,7 +136,7 @@ async def _register(ask: Ask) -> list[str]:
         channel, thread = place_of(told.links[0])
     elif told.channels:
         channel = told.channels[0]
-    wanted = Registration(name=name, channel=channel, thread=thread, members=told.people)
+    wanted = Registration(name=name, channel=channel, thread=thread, members=told.people or None)
     stored = await commands.register(ask.deps, wanted, ask.typed.actor)
     return ask.done("registered", name=stored.name, agent=stored.agent, channel=stored.channel, thread=stored.thread)
 

@@ -21,15 +21,15 @@ class Muted(Body):
 
 
 class Wanted(Body):
-    """A sidechat; what is left out is derived from the name."""
+    """A sidechat; what is left out stays as it is, and is derived from the name at first."""
 
     name: Word
     channel: Annotated[str, Field(max_length=300)]  # its id, or the permalink of a thread's message
-    agent: Word = ""
-    label: Word = ""
-    members: Annotated[list[Word], Field(max_length=50)] = Field(default_factory=list)
-    escalate_to: Word = ""
-    time_zone: Annotated[str, Field(max_length=64)] = "UTC"
+    agent: Word | None = None
+    label: Word | None = None
+    members: Annotated[list[Word], Field(max_length=50)] | None = None
+    escalate_to: Word | None = None
+    time_zone: Annotated[str, Field(max_length=64)] | None = None
 
 
 async def listed(call: Call) -> list[Sidechat]:
@@ -39,7 +39,8 @@ async def listed(call: Call) -> list[Sidechat]:
 async def register(call: Call) -> Sidechat:
     given = call.given(Wanted)
     channel, thread = place_of(given.channel)
-    fields = given.model_dump() | {"channel": channel, "thread": thread, "members": tuple(given.members)}
+    members = None if given.members is None else tuple(given.members)
+    fields = given.model_dump() | {"channel": channel, "thread": thread, "members": members}
     return Sidechat.of(await commands.register(call.deps, Registration(**fields), call.actor))
 
 

@@ -110,3 +110,21 @@ def _owe_to(person):
         )
 
     return owe
+
+
+async def test_a_slow_answer_moves_the_window(office):
+    """B8: two posts to one place keep the window between them, however long Slack took over the first."""
+    await office.bring("please review")
+    await office.bring("a release", kind="broadcast", marker="")
+    post, gaps = office.slack.post, []
+
+    async def slow(message):
+        gaps.append(office.clock.now())
+        office.clock.advance(0.9)  # of a window of one second
+        return await post(message)
+
+    office.slack.post = slow
+    await office.act()
+    await office.pass_time(timedelta(seconds=10), step=timedelta(milliseconds=100))
+    assert len(office.slack.posts("digest")) == 2
+    assert gaps[1] - gaps[0] >= timedelta(seconds=1.9)

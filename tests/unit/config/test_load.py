@@ -109,7 +109,7 @@ label = "bug"
     assert config.sidechats == (
         Registration(
             name="opm desk", channel="C0123456789", thread="1700000000.123456", label="the desk",
-            members=("B0123456789",), time_zone="Asia/Tokyo", quiet_hours="",
+            agent="", members=("B0123456789",), escalate_to="", time_zone="Asia/Tokyo", quiet_hours="",
         ),
     )  # fmt: skip
     assert config.operators == ("U0123456789", "S0123456789")

@@ -145,7 +145,9 @@ Looked = tuple[list[Finding], list[_Place], tuple[str, str]]
 
 async def _database(case: Case) -> Looked:
     """Look at the store; return the sidechats that there are, and the channel and root of the newest digest."""
-    configured = [_Place(name=one.name, channel=one.channel, escalate_to=one.escalate_to) for one in case.sidechats]
+    configured = [
+        _Place(name=one.name, channel=one.channel, escalate_to=one.escalate_to or "") for one in case.sidechats
+    ]
     try:
         schema = await check(case.database_url)
         ok, said, mend = _SCHEMA[schema]

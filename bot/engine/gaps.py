@@ -5,13 +5,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.engine import reading_back
+from bot.engine import reading_back, registry
 from bot.engine.deps import Deps
 from bot.engine.harvester import hear
 from bot.errors import SlackError, SlackRefusedError
 from bot.protocol.verbs import Status
 from state import gaps, jobs, records, sidechats
-from state.rows import Followup
+from state.rows import Followup, Sidechat
 
 ALIVE: Final = "alive"  # mark: when this store was last tended
 WITHHELD: Final = (
@@ -36,6 +36,7 @@ async def tend(deps: Deps) -> int:
     if not unread:
         return 0
     since = min(gap.began_at for gap in unread) - reading_back.OVERLAP
+    await _welcome_back(deps)
     count = await catch_up(deps, since)
     await deps.store.write(lambda connection: gaps.read(connection, [gap.seq for gap in unread], deps.clock.now()))
     deps.log.info("gaps.read_back", gaps=len(unread), messages=count)
@@ -63,6 +64,28 @@ async def catch_up(deps: Deps, since: datetime) -> int:
     for channel in await _channels(deps, open_jobs):
         count += await _channel(deps, channel, since)
     return count
+
+
+async def _welcome_back(deps: Deps) -> None:
+    """Ask after the sidechats that were out of reach: the event that one is back may have been missed, too (R1).
+
+    Raises:
+        SlackUnclearError: Slack cannot be asked; the gap stays unread and is tried again.
+    """
+    for one in await deps.store.read(sidechats.everyone):
+        if one.broken and await _is_back(deps, one):
+            await deps.store.write(lambda connection, channel=one.channel: registry.mend(connection, channel))  # type: ignore[misc]
+            deps.bells.items.set()  # what waited for it
+
+
+async def _is_back(deps: Deps, sidechat: Sidechat) -> bool:
+    if sidechat.thread:  # its channel may be there, and its root gone: somebody registers it again
+        return False
+    try:
+        room = await deps.messenger.room(sidechat.channel)
+    except SlackRefusedError:
+        return False
+    return room.member and not room.archived
 
 
 async def _channel(deps: Deps, channel: str, since: datetime) -> int:

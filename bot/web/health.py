@@ -74,7 +74,7 @@ def sweeper(deps: Deps, *, started: datetime) -> Check:
 
 
 def troubles(deps: Deps) -> Check:
-    """Return the check that everything can be done that is tried: files are written, beats reach the store (B2, §11)."""
+    """Return the check that all can be done that is tried: files are written, beats reach the store (B2, §11)."""
 
     async def check() -> str:
         return "; ".join(f"{what}: {why}" for what, why in sorted(deps.bells.troubles.items()))

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 import structlog
 from support.clocks import FakeClock
-from support.simulation_slack import STORM, Crash, SimSlack, Weather
+from support.simulation_slack import STORM, Crash, SimSlack, Stored, Weather
 
 from bot import wording
 from bot.buffer.items import Draft, Rejected, SubjectClosed
@@ -140,6 +140,7 @@ class World:
         self.born = self.slack.time
         self.wording = wording.load()
         self.threads = 0
+        self.slack.on_echo = self.echo
         self.open()
 
     # -- the process --------------------------------------------------------------------------------------------------
@@ -290,6 +291,10 @@ class World:
         self.count["events doubled"] += times - 1
         for _ in range(times):
             self.flights.append(Flight(self.slack.time + timedelta(seconds=self.rng.choice(late)), event))
+
+    def echo(self, stored: Stored) -> None:
+        """Slack tells us of our own messages, too; where it does not, nothing may depend on it."""
+        self.tell(stored.message)
 
     # -- what happens -------------------------------------------------------------------------------------------------
 

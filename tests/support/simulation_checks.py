@@ -220,7 +220,7 @@ def _posts(world: World, facts: Facts) -> None:
     rows = Counter((_key(row), row["destination"]) for row in facts.outbox)
     seen = Counter((one.key, one.destination) for one in world.slack.visible() if one.key)
     for key, times in seen.items():
-        if times > max(1, rows[key]) and key in settled and not _first_contact(world, settled[key]):
+        if times > max(1, rows[key]) and key in settled and not _first_contact(world, facts, settled[key]):
             raise Broken(f"{key} is visible {times} times")
 
 
@@ -230,12 +230,18 @@ def _key(row: dict[str, Any]) -> str:
     return key.removesuffix(seq) if row["kind"] in {"nudge", "escalation"} else key
 
 
-def _first_contact(world: World, row: dict[str, Any]) -> bool:
-    """Whether it was our first word to a person: there is no channel yet that could be looked into."""
+def _first_contact(world: World, facts: Facts, row: dict[str, Any]) -> bool:
+    """Whether it was sent again before any word to a person was known to have arrived.
+
+    There is no channel yet that could be looked into, unless our own echo comes; reading it needs a scope that we do
+    not ask for (reference §6).
+    """
     if not row["destination"].startswith("U"):
         return False
-    mine = [one for one in world.slack.record if one.destination == row["destination"]]
-    return bool(mine) and mine[0].key == _key(row)
+    copies = [one for one in world.slack.record if (one.destination, one.key) == (row["destination"], _key(row))]
+    again = instant(copies[-1].message.ts) - (world.slack.time - world.clock.now())
+    to_him = [one for one in facts.outbox if one["destination"] == row["destination"] and one["status"] == "sent"]
+    return not any(one["done_at"] < again for one in to_him if one["seq"] != row["seq"])
 
 
 def _hints(_world: World, facts: Facts) -> None:

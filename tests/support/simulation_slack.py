@@ -14,7 +14,7 @@ from types import coroutine
 
 from support.clocks import FakeClock
 
-from bot.engine.messages import Author, Card, Message, Post, Posted, instant, slack_ts
+from bot.engine.messages import Author, Card, Message, Post, Posted, Room, instant, slack_ts
 from bot.errors import SlackAuthError, SlackRateLimitedError, SlackRefusedError, SlackUnclearError
 
 ME = Author(user="UBOT", bot="BBOT", app="ABOT", team="T1", name="digestbot")
@@ -93,6 +93,7 @@ class SimSlack:
         self.archived: set[str] = set()
         self.left: set[str] = set()
         self.on_post: Callable[[Stored], None] = lambda _stored: None
+        self.on_echo: Callable[[Stored], None] = lambda _stored: None
         self._last = 0
 
     def advance(self, by: timedelta) -> None:
@@ -149,6 +150,7 @@ class SimSlack:
         one = Stored(message=message, key=post.key, kind=post.kind, job_id=post.job_id, destination=post.destination)
         self.record.append(one)
         self.on_post(one)
+        self.on_echo(one)
         self._after("post")
         return Posted(channel=channel, ts=ts, thread=thread)
 
@@ -192,6 +194,11 @@ class SimSlack:
 
     async def name(self, person: str) -> str:
         return person
+
+    async def room(self, channel: str) -> Room:
+        await turns(self.rng.randint(0, 3))
+        self._before("room", "", reading=True)
+        return Room(id=channel, name=channel, member=channel not in self.left, archived=channel in self.archived)
 
     # -- how it goes wrong --------------------------------------------------------------------------------------------
 

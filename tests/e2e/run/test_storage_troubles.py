@@ -90,7 +90,7 @@ def attempts(bot: Serving, times: int) -> bool:
 
 
 async def test_a_lock_that_outlasts_the_wait_loses_nothing(bot):
-    """§11, B4, §10.3: withheld, 503, unready, each told once; all of it done when the lock goes, though Slack gave up."""
+    """§11, B4, §10.3: withheld, 503, unready, each told once; all is done when the lock goes, though Slack gave up."""
     await bot.start()
     job_id = await posted_job(bot)
     with locked(bot.database):
@@ -118,6 +118,10 @@ def told(bot: Serving) -> list[str]:
     return [f"{line['what']}: {line['error']}" for line in lines]
 
 
+def _size(file: str) -> int:
+    return Path(file).stat().st_size
+
+
 def limit(bot: Serving, size: int) -> None:
     """Let no file of the process grow beyond so many bytes: what a full disk does to it."""
     resource.prlimit(bot.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -127,7 +131,7 @@ async def test_a_full_disk_loses_nothing(bot):
     """§11, B4: 503 and unready while no file can grow; when there is room again, all of it is stored and answered."""
     await bot.start()
     job_id = await posted_job(bot)
-    limit(bot, max(os.path.getsize(f"{bot.database}-wal"), len(bot.log) + 65_536))
+    limit(bot, max(_size(f"{bot.database}-wal"), len(bot.log) + 65_536))
     for number in range(200):
         refused = await bot.bring(f"number {number} on the full disk?", thread_id=f"pr-{number}")
         if refused.status_code != 200:
@@ -216,7 +220,7 @@ async def test_a_folder_that_turns_read_only_makes_it_unready_and_stops_no_job(b
     """B2, U5, §11: the files are told of by health, the loop goes on; with the right to write they are made up for."""
     bot.lowly = True
     await bot.start()
-    await eventually(lambda: (bot.home / "buffer.jsonl").exists(), PATIENCE)
+    await eventually((bot.home / "buffer.jsonl").exists, PATIENCE)
     bot.home.chmod(0o555)
     assert (await bot.bring("while nobody may write?")).status_code == 200
     await eventually(lambda: bot.said(bot.tasks, "while nobody may write?"), PATIENCE)

@@ -100,9 +100,11 @@ async def test_files_that_cannot_be_written_and_beats_that_cannot_reach_the_stor
     await beat.once(office.deps, sweeping)
     await beat.once(office.deps, sweeping)
     assert (await ask([check])).json()["reasons"] == [
-        "archive: a file cannot be written: No space left on device; "
-        "beat sweeper: the database is locked by another program; "
-        "publish: /data cannot be written: Permission denied"
+        (
+            "archive: a file cannot be written: No space left on device; "
+            "beat sweeper: the database is locked by another program; "
+            "publish: /data cannot be written: Permission denied"
+        )
     ]
     assert logged == [("error", "trouble.began", what) for what in ("publish", "archive", "beat sweeper")]
     assert office.deps.bells.failures["sweeper"] == 2

@@ -206,6 +206,18 @@ def is_answered_at(connection: sa.Connection, channel: str, job_id: str) -> bool
     return any(place.kind in BEYOND and place.channel == channel for place in places_of(connection, job_id))
 
 
+def channels_beyond(connection: sa.Connection) -> list[str]:
+    """Return the channels, no sidechat's own perhaps, in which a job that is still open can be answered."""
+    query = (
+        sa.select(places.c.channel)
+        .distinct()
+        .join(followups, followups.c.job_id == places.c.job_id)
+        .where(_OPEN, places.c.kind.in_(BEYOND))
+        .order_by(places.c.channel)
+    )
+    return list(connection.execute(query).scalars())
+
+
 def leave(connection: sa.Connection, job_id: str) -> None:
     """Remember that a job's sidechat leaves the places where it was asked: replies there count all the same."""
     asked = sa.and_(places.c.job_id == job_id, places.c.kind == "digest")

@@ -124,7 +124,7 @@ def _digest_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted:
     assert job is not None  # a digest with a job id has its followup, from the same transaction
     changes: dict[str, object] = {"delivered_at": now}
     if job.status is Status.PENDING:
-        changes["due_at"] = first_due(policy_of(job), now)
+        changes |= {"due_at": first_due(policy_of(job), now), "reason": ""}
     else:
         closing.refresh_card(connection, job.job_id, now)  # it was answered or escalated on its way
     jobs.change(connection, job.job_id, changes)

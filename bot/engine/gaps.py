@@ -123,4 +123,6 @@ async def _channels(deps: Deps, open_jobs: list[Followup]) -> list[str]:
     """Return the channels in which somebody may have answered outside the threads."""
     concerned = {job.channel for job in open_jobs}
     known = await deps.store.read(sidechats.everyone)
-    return sorted({one.channel for one in known if one.channel in concerned and not one.broken and not one.thread})
+    homes = {one.channel for one in known if one.channel in concerned and not one.broken and not one.thread}
+    # A person answers an escalation beneath it as often as in its thread.
+    return sorted(homes | set(await deps.store.read(jobs.channels_beyond)))

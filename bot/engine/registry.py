@@ -196,7 +196,7 @@ def rehome(deps: Deps, connection: sa.Connection, job: Followup, to: Sidechat, w
     jobs.change_digest(connection, digest.seq, place)
     # Whoever took it on before has it no longer; that it was acknowledged or escalated once stays counted (§8).
     timer = {"status": Status.PENDING, "outcome": "", "owner": "", "acked_at": None, "slot": 0, "delivered_at": None}
-    due = {"due_at": first_due(policy_of(job), now), "sidechat": to.name, "channel": to.channel}
+    due = {"due_at": first_due(policy_of(job), now), "reason": "", "sidechat": to.name, "channel": to.channel}
     jobs.change(connection, job.job_id, {**timer, **due})
     notices.owe(
         connection,

@@ -61,8 +61,10 @@ def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
 
 
 def _timer(connection: sa.Connection, job: Followup) -> Timer:
-    # One that will never be sent (refused, or set aside) is not waited for.
-    untried = any(row.attempts == 0 for row in outbox.waiting(connection, job.job_id, "digest"))
+    # One that will never be sent (refused, or set aside) is not waited for, nor is any other a second time (F2, F5).
+    untried = job.reason != Due.NOT_TRIED_YET and any(
+        row.attempts == 0 for row in outbox.waiting(connection, job.job_id, "digest")
+    )
     return Timer(
         status=job.status,
         policy=policy_of(job),
@@ -133,11 +135,16 @@ def _wait(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest
     jobs.change(connection, job.job_id, {"due_at": step.due_at})
 
 
+def _put_off(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:
+    """Give the courier one timeout more, and remember that it had it."""
+    jobs.change(connection, job.job_id, {"due_at": step.due_at, "reason": step.reason})
+
+
 _Apply = Callable[[Deps, sa.Connection, Followup, Digest, Step], None]
 _APPLY: Final[dict[Due, _Apply]] = {
     Due.NUDGE: _nudge,
     Due.EXHAUSTED: _escalate,
     Due.UNDELIVERED: _escalate,
-    Due.NOT_TRIED_YET: _wait,
+    Due.NOT_TRIED_YET: _put_off,
     Due.NUDGE_OWED: _wait,
 }

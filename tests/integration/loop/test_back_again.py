@@ -6,8 +6,9 @@ import pytest
 from support.office import BRAIN, HOME
 
 from bot.engine import gaps, registry
-from bot.engine.messages import Room
+from bot.engine.messages import Author, Room
 from bot.errors import SlackRefusedError, SlackUnclearError
+from bot.protocol.verbs import Verb
 from state import sidechats
 
 AN_HOUR_AGO = timedelta(hours=1)
@@ -64,3 +65,17 @@ async def test_while_slack_cannot_be_asked_the_gap_stays_unread(office):
         await _gap(office)
     await gaps.tend(office.deps)
     assert await _broken(office) == {}
+
+
+@pytest.mark.parametrize("threaded", [True, False])
+async def test_an_answer_to_an_escalation_is_read_back_wherever_it_stands(office, threaded):
+    """§10 promise 3, P9: in the direct messages people answer beneath a message as often as in its thread."""
+    await office.bring("please review")
+    await office.act()
+    await office.pass_time(4 * AN_HOUR_AGO)
+    job = await office.job()
+    asked = office.slack.posts("escalation", "DUROBIN")[0].message
+    robin = Author(user="UROBIN", team="T1", name="robin")
+    office.slack.say("DUROBIN", f"[RESULT {job.job_id}] did it", thread=asked.ts if threaded else "", author=robin)
+    await _gap(office)
+    assert (await office.job()).outcome is Verb.RESULT

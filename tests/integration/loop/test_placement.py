@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 from support.office import BRAIN
 
-from bot.engine import courier, harvester, sweeper
+from bot.buffer.limits import Backoff
+from bot.engine import composer, courier, harvester, sweeper
+from bot.engine.delivery import SCOPE_OF_POSTS
 from bot.errors import SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status
-from state import outbox
+from state import limits, outbox
 
 HOUR = timedelta(hours=1)
 NOW = datetime(2026, 10, 4, 21, 30, tzinfo=UTC)
@@ -116,15 +118,46 @@ async def test_a_slow_answer_moves_the_window(office):
     """B8: two posts to one place keep the window between them, however long Slack took over the first."""
     await office.bring("please review")
     await office.bring("a release", kind="broadcast", marker="")
-    post, gaps = office.slack.post, []
+    post, arrived = office.slack.post, []
 
     async def slow(message):
-        gaps.append(office.clock.now())
-        office.clock.advance(0.9)  # of a window of one second
+        office.clock.advance(0 if arrived else 0.9)  # of a window of one second
+        arrived.append(office.clock.now())
         return await post(message)
 
     office.slack.post = slow
-    await office.act()
-    await office.pass_time(timedelta(seconds=10), step=timedelta(milliseconds=100))
-    assert len(office.slack.posts("digest")) == 2
-    assert gaps[1] - gaps[0] >= timedelta(seconds=1.9)
+    await composer.act(office.deps)
+    for _ in range(20):
+        await courier.deliver(office.deps)
+        office.clock.advance(0.2)
+    first, second = arrived
+    assert second - first >= timedelta(seconds=1)
+
+
+async def test_a_digest_that_stays_owed_is_undelivered_in_the_end(office):
+    """F2, F5: once it waits a timeout more, since we may have been down; then a person learns of it."""
+    limits_hold = office.clock.now() + timedelta(days=3)
+    await office.bring("please review")
+    await composer.act(office.deps)
+    await office.deps.store.write(
+        lambda connection: limits.back_off(
+            connection, SCOPE_OF_POSTS, Backoff(pause=timedelta(days=3), until=limits_hold)
+        )
+    )
+    await office.pass_time(HOUR + timedelta(minutes=2))
+    assert (await office.job()).status is Status.PENDING
+    await office.pass_time(HOUR + timedelta(minutes=2))
+    job = await office.job()
+    assert (job.status, job.reason) == (Status.ESCALATED, "undelivered")
+
+
+async def test_a_digest_that_downtime_kept_back_is_sent_first(office):
+    """F5: nobody was asked yet, so nobody failed to answer."""
+    await office.bring("please review")
+    await composer.act(office.deps)
+    office.clock.advance(10 * HOUR)
+    await office.tick()
+    job = await office.job()
+    assert (job.status, job.reason) == (Status.PENDING, "")
+    assert job.due_at is not None
+    assert job.due_at - office.clock.now() > timedelta(minutes=59)

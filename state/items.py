@@ -329,6 +329,17 @@ def agents_waiting(connection: sa.Connection) -> list[str]:
     return found
 
 
+def best_rank(connection: sa.Connection, agent: str) -> float:
+    """Return the rank of an agent's best waiting item, one index probe for each marker."""
+    ranks = (
+        connection.execute(
+            sa.select(sa.func.max(items.c.rank)).where(WAITING, items.c.agent == agent, items.c.tier == tier)
+        )
+        for tier in (2, 1, 0)
+    )
+    return float(max(rank for found in ranks if (rank := found.scalar_one()) is not None))
+
+
 def agents_urgent(connection: sa.Connection) -> list[str]:
     """Return the agents for whom an urgent item waits."""
     query = sa.select(items.c.agent).distinct().where(WAITING, items.c.tier == sa.literal_column("2"))

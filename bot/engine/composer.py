@@ -46,7 +46,19 @@ class Sheet:
 
 async def act(deps: Deps) -> int:
     """Run one act beat and return how many digests it owes now; an idle beat makes no external call."""
-    return await _act_for(deps, await deps.store.read(items.agents_waiting))
+    return await _act_for(deps, await deps.store.read(_waiting))
+
+
+def _waiting(connection: sa.Connection) -> list[str]:
+    """Return the agents with items to surface; of those who share the brain's digest, who has the best item first (B7).
+
+    By name, the last would wait for ever behind the first.
+    """
+    homes = {one.agent.casefold() for one in sidechats.everyone(connection)}
+    agents = items.agents_waiting(connection)
+    guests = [agent for agent in agents if agent.casefold() not in homes]
+    guests.sort(key=lambda agent: items.best_rank(connection, agent), reverse=True)
+    return [agent for agent in agents if agent.casefold() in homes] + guests
 
 
 async def act_urgent(deps: Deps) -> int:

@@ -68,6 +68,12 @@ def by_key(connection: sa.Connection, key: str) -> Delivery | None:
     return _value(row) if row else None
 
 
+def of_digest(connection: sa.Connection, digest: int) -> list[Delivery]:
+    """Return the posts of a digest, the latest first: one that moved has several."""
+    query = sa.select(*_COLUMNS).where(outbox.c.digest == digest, outbox.c.kind == "digest")
+    return [_value(row) for row in connection.execute(query.order_by(outbox.c.seq.desc()))]
+
+
 def change(connection: sa.Connection, seq: int, changes: Mapping[str, object]) -> None:
     stored = dict(changes)
     if "body" in stored:

@@ -62,12 +62,10 @@ def is_outdated(connection: sa.Connection, row: Delivery) -> str:
         return ""
     if job.status not in allowed:
         return f"the job is {job.status}"
-    return (
-        "the job has moved" if row.kind in _AT_HOME and not _is_home(jobs.digest(connection, job.digest), row) else ""
-    )
+    return "the job has moved" if row.kind in _AT_HOME and not is_home(jobs.digest(connection, job.digest), row) else ""
 
 
-def _is_home(digest: Digest, row: Delivery) -> bool:
+def is_home(digest: Digest, row: Delivery) -> bool:
     """Whether a message is for where the job lives now; it may have moved while the message was on its way (F7)."""
     return digest.channel == row.destination and row.thread in {digest.thread, digest.ts}
 
@@ -106,7 +104,7 @@ def placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted,
 
 def _digest_placed(deps: Deps, connection: sa.Connection, row: Delivery, posted: Posted, permalink: str) -> None:
     now, digest = deps.clock.now(), jobs.digest(connection, row.digest or 0)
-    if digest.job_id and not _is_home(digest, row):  # it moved meanwhile: a reply counts here too, the clock is there
+    if digest.job_id and not is_home(digest, row):  # it moved meanwhile: a reply counts here too, the clock is there
         kind = "digest" if sidechats.in_channel(connection, posted.channel) else "left"
         place = Place(job_id=digest.job_id, kind=kind, channel=posted.channel, root=row.thread or posted.ts)
         jobs.add_place(connection, place)

@@ -224,7 +224,7 @@ async def _case(deps: Deps, job_id: str) -> Case | None:
         if job is None:
             return None
         digest = jobs.digest(connection, job.digest)
-        row = outbox.by_key(connection, f"digest:{job.digest}")
+        row = next(iter(outbox.of_digest(connection, job.digest)), None)  # where it lives now
         return Case(
             job=job,
             digest=digest,

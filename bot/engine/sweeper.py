@@ -10,7 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.engine import closing, holds, notices
+from bot.engine import closing, delivery, holds, notices
 from bot.engine.deps import Deps
 from bot.engine.pausing import is_paused
 from bot.engine.policies import policy_of
@@ -51,7 +51,7 @@ def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
     if job is None or holds.clock_held(connection, job.sidechat, now, urgent=job.urgent):
         return False
     digest = jobs.digest(connection, job.digest)
-    step = next_step(_timer(connection, job), now)
+    step = next_step(_timer(connection, job, digest), now)
     apply = _APPLY.get(step.reason)
     if apply is None:
         return False
@@ -60,10 +60,11 @@ def sweep_one(deps: Deps, connection: sa.Connection, job_id: str) -> bool:
     return True
 
 
-def _timer(connection: sa.Connection, job: Followup) -> Timer:
-    # One that will never be sent (refused, or set aside) is not waited for, nor is any other a second time (F2, F5).
+def _timer(connection: sa.Connection, job: Followup, digest: Digest) -> Timer:
+    # One that will never be sent (refused, or set aside) is not waited for, nor is any other a second time (F2, F5),
+    # nor one for a place that the job has left (F7).
     untried = job.reason != Due.NOT_TRIED_YET and any(
-        row.attempts == 0 for row in outbox.waiting(connection, job.job_id, "digest")
+        row.attempts == 0 and delivery.is_home(digest, row) for row in outbox.waiting(connection, job.job_id, "digest")
     )
     return Timer(
         status=job.status,
@@ -72,7 +73,10 @@ def _timer(connection: sa.Connection, job: Followup) -> Timer:
         delivered=job.delivered_at is not None,
         tried=not untried,
         slot=job.slot,
-        owed=any(nudge.attempts == 0 for nudge in outbox.waiting(connection, job.job_id, "nudge")),
+        owed=any(
+            nudge.attempts == 0 and not nudge.body.get("put_off")
+            for nudge in outbox.waiting(connection, job.job_id, "nudge")
+        ),
     )
 
 
@@ -132,7 +136,10 @@ def escalate(deps: Deps, connection: sa.Connection, job: Followup, reason: str, 
 
 
 def _wait(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:
+    """Wait for the last nudge a timeout more, and remember it on the nudge: a person must learn of it in the end."""
     jobs.change(connection, job.job_id, {"due_at": step.due_at})
+    for row in outbox.waiting(connection, job.job_id, "nudge"):
+        outbox.change(connection, row.seq, {"body": {**row.body, "put_off": True}})
 
 
 def _put_off(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:

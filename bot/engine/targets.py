@@ -51,4 +51,5 @@ def resolve(connection: sa.Connection, target: str) -> Target:
 
 
 def same_place(target: Target, sidechat: Sidechat) -> bool:
-    return target.kind is TargetKind.CHANNEL and target.id == sidechat.channel
+    """Whether a message to both would be one: a thread of the same channel is a place of its own."""
+    return target.kind is TargetKind.CHANNEL and (target.id, target.thread) == (sidechat.channel, sidechat.thread)

@@ -15,6 +15,7 @@ from bot.engine import composer, courier, gaps, harvester, intake, publisher, re
 from bot.engine.messages import Author
 from bot.errors import SlackRateLimitedError, SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status, Verb
+from bot.slack.blocks import blocks_of
 from bot.slack.events import Renamed
 from bot.slack.hearing import handler
 from bot.slack.payloads import read_event
@@ -257,6 +258,46 @@ async def test_o21_a_result_of_forty_thousand_characters(office):
     assert card is not None
     assert len(card.text) + len(card.status) < 3000
     assert job.job_id in card.text
+
+
+async def test_o22_a_digest_whose_blocks_are_refused_is_sent_as_its_text(office):
+    """O22: the text carries the whole contract, so that no bad row takes the digest down; it is sent once."""
+    office.slack.failures["post"] = [SlackRefusedError("invalid_blocks")]
+    job = await open_job(office)
+    await office.pass_time(timedelta(minutes=1))
+    (digest,) = office.slack.posts("digest")
+    assert digest.card is None
+    assert job.job_id in digest.message.text
+    assert (await office.job()).delivered_at is not None
+
+
+async def test_o22_a_title_that_is_empty_after_the_clean_up(office):
+    """O22: invisible characters alone; the rows beside it are told, and no section is empty or too long."""
+    await office.bring("\u200b\u2060\ufeff", "may we archive it?")
+    await office.act()
+    (digest,) = office.slack.posts("digest")
+    assert "may we archive it?" in digest.message.text
+    assert "2 new" in digest.message.text
+    sections = [block["text"]["text"] for block in blocks_of(digest.card) if block["type"] == "section"]
+    assert all(1 <= len(text) <= 3000 for text in sections)
+
+
+async def test_o10_started_after_the_quiet_hours_what_waited_is_released_at_once(office):
+    """O10: held until 08:00, started at 09:30: late, and once."""
+    await office.register(quiet_hours="22:00-08:00")
+    start = office.clock.now().replace(hour=23, minute=0, second=0, microsecond=0)
+    office.clock.jump(start - office.clock.now())
+    await office.bring("came at night")
+    assert await office.act() == 0
+    office = restarted(office)
+    office.clock.advance(timedelta(hours=10, minutes=30))
+    for _ in range(3):
+        await sweeper.sweep(office.deps)
+        await composer.act_urgent(office.deps)
+        await composer.act(office.deps)
+        await office.settle()
+    (digest,) = office.slack.posts("digest")
+    assert "came at night" in digest.message.text
 
 
 async def test_o23_ten_in_one_second_are_one_digest(office):

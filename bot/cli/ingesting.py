@@ -16,9 +16,10 @@ from bot.config import Config
 from bot.engine import intake
 from bot.engine.deps import Deps
 from bot.engine.observing import looking
-from bot.errors import UsageError
+from bot.errors import DigestbotError, UsageError
 from bot.protocol.safety import cut, safe
 
+_TAKEN: Final = ("stored", "merged", "closed_subjects", "ignored", "already_stored")
 SHOWN_MAX: Final = 100  # code points of a row that was set aside
 
 
@@ -36,7 +37,7 @@ def ingest(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be stored; store nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take in items or raw payloads; bad rows are set aside with their reason, the rest goes in."""
+    """Take in items or raw payloads; bad rows are set aside, the rest goes in; 1 if all were bad."""
     if form not in READERS:
         raise UsageError(f"no format is called {form!r}", hint=f"one of: {', '.join(READERS)}")
     if form == "github" and not event:
@@ -53,6 +54,10 @@ def ingest(
         output.data(report)
     else:
         _print(report, dry_run=dry_run)
+    if report["quarantined"] and not any(report[what] for what in _TAKEN):
+        raise DigestbotError(
+            "every row was set aside, nothing was taken in", hint="mend the rows, or name their --format"
+        )
 
 
 async def _taken(deps: Deps, signals: Sequence[Signal], source: str, *, dry_run: bool) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from bot import wording
 from bot.cli import output
 from bot.cli.common import AsJson, content_of
 from bot.engine.letters import hint_words
+from bot.errors import UsageError
 from bot.protocol.interpret import Interpretation, interpret
+from bot.protocol.job_ids import parse_job_id
 from bot.protocol.reading import read
 
 
@@ -19,6 +21,9 @@ def lint_reply(
     as_json: AsJson = False,
 ) -> None:
     """Show what the bot would do with one message; ends with 0 whatever it is."""
+    for option, named in [*(("--open", one) for one in open_jobs or []), *([("--thread", thread)] if thread else [])]:
+        if parse_job_id(named) is None:
+            raise UsageError(f"{option} {named!r} is no job id", hint="write it as ml-AGENT-YYYYMMDD-HHMMSS, in UTC")
     meant = _interpreted(content_of(file).decode(errors="replace").rstrip("\n"), open_jobs or [], thread)
     hint = hint_words(wording.load(), meant.hint) if meant.hint else None
     if as_json:

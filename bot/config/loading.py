@@ -179,7 +179,7 @@ def _read(environment: Environment, home: Path) -> tuple[Path | None, dict[str, 
     """Return the file and its contents; none of them where it could not be read, which is noted."""
     given = environment.get("DIGESTBOT_CONFIG")
     candidates = [environment.path(given)] if given else [Path(CONFIG_NAME), home / CONFIG_NAME]
-    file = next((one for one in candidates if given or one.exists()), None)
+    file = next((one for one in candidates if given or _is_there(one)), None)
     if file is None:
         return None, {}
     file = file.absolute()
@@ -193,6 +193,14 @@ def _read(environment: Environment, home: Path) -> tuple[Path | None, dict[str, 
         what = f"is no valid TOML: {error}"
     environment.faults.append(Fault(file=str(file), key="", what=what))
     return file, None
+
+
+def _is_there(file: Path) -> bool:
+    """Whether a file is there. In a current folder that is shut to us there is none; the data folder must be open."""
+    try:
+        return file.exists()
+    except PermissionError:
+        return file.is_absolute()
 
 
 def _validated(raw: Mapping[str, Any], where: str) -> tuple[FileTable | None, list[Fault]]:

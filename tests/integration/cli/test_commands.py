@@ -346,3 +346,25 @@ def test_the_program_itself(tmp_path):
     done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("digestbot: there is no job")
+
+
+def test_ingesting_nothing_but_bad_rows_is_an_error(cli):
+    """U4, §11: 1 where every row was set aside, with the report all the same; 0 while anything was taken or known."""
+    said = cli.run("ingest", stdin=lines({"source": "x"}) + "not json\n")
+    assert (said.code, "set aside 2" in said.out, "every row was set aside" in said.err) == (1, True, True)
+    ended = cli.run("ingest", "--json", stdin="not json\n")
+    assert ended.code == 1
+    assert len(json.loads(ended.out)["data"]["quarantined"]) == 1
+    assert json.loads(ended.err)["error"]["code"] == "error"
+    cli.ok("ingest", stdin=lines(ROW, {"source": "x"}))
+    cli.ok("ingest", stdin="")
+
+
+@pytest.mark.parametrize("option", ["--open", "--thread"])
+@pytest.mark.parametrize("wrong", ["garbage", "ml-646-20261004", "ml-646-20261304-210000"])
+def test_lint_reply_refuses_what_is_no_job_id(cli, option, wrong):
+    """U4: a usage fault that names the form; whatever the message says still ends with 0."""
+    said = cli.fails(2, "lint-reply", option, wrong, stdin="[ACK x] seen")
+    assert wrong in said
+    assert "ml-AGENT-YYYYMMDD-HHMMSS" in said
+    cli.ok("lint-reply", option, "ML-646-20261004-210000", stdin="[ACK garbage] seen")

@@ -3,6 +3,7 @@
 import dataclasses
 import os.path
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from bot.buffer.limits import WINDOWS, Action, Window
 from bot.buffer.routing import Rule
 from bot.config import load
 from bot.config.environment import VARIABLES
+from bot.config.faults import FaultyConfigError
 from bot.engine.registry import Registration
 from bot.engine.settings import Settings
 from bot.errors import NotAllowedError
@@ -228,3 +230,22 @@ def test_a_missing_token_is_named_with_the_fix(place, mode, given, missing):
     assert str(caught.value) == f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not set"
     assert caught.value.exit_code == 4
     assert all(f"{name}_FILE" in caught.value.hint for name in missing)
+
+
+def test_a_current_folder_that_is_shut_holds_no_configuration(tmp_path, monkeypatch):
+    """§11: the data folder's file is read then; where that one is shut, it is a fault with its file, and no trace."""
+    (tmp_path / "digestbot.toml").write_text('escalate_to = "U0ROBIN"\n', encoding="utf-8")
+    shut, before = [Path()], Path.exists
+
+    def exists(self, **more):
+        if self.parent in shut:
+            raise PermissionError(13, "Permission denied", str(self))
+        return before(self, **more)
+
+    monkeypatch.setattr(Path, "exists", exists)
+    environ = {"DIGESTBOT_HOME": str(tmp_path)}
+    assert load(environ, starting=False).file == tmp_path / "digestbot.toml"
+    shut.append(tmp_path)
+    (tmp_path / "digestbot.toml").unlink()
+    with pytest.raises(FaultyConfigError, match="cannot be read"):
+        load(environ, starting=False)

@@ -129,7 +129,26 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
     config.require_slack()
     if config.mail_inbox:
         config.mail_inbox.require_password()
-    clock = clock or SystemClock()
+    stopping, serving = _stop_on_signals(), asyncio.Event()
+    told = asyncio.create_task(stopping.wait())
+    living = asyncio.create_task(_live(config, clock or SystemClock(), probe, stopping=stopping, serving=serving))
+    try:
+        await asyncio.wait([told, living], return_when=asyncio.FIRST_COMPLETED)
+        if stopping.is_set() and not serving.is_set():
+            living.cancel()  # nothing was begun that must be wound down
+        await living
+    except asyncio.CancelledError:
+        if not living.cancelled() or not stopping.is_set() or serving.is_set():  # it is we who are cancelled
+            living.cancel()
+            await asyncio.gather(living, return_exceptions=True)
+            raise
+        structlog.get_logger("digestbot").info("run.stopped", cut_short=0, given_back=0)
+    finally:
+        told.cancel()
+
+
+async def _live(config: Config, clock: Clock, probe: Probe, *, stopping: asyncio.Event, serving: asyncio.Event) -> None:
+    """Start, and serve until `stopping`; from `serving` on the end is an ordered one."""
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock.acquire(config.database_url, now=clock.now()))
         probe("run.locked")
@@ -146,7 +165,8 @@ async def run(config: Config, *, clock: Clock | None = None, probe: Probe = no_p
         probe("run.opened")
         await _prepare(deps, config)
         probe("run.prepared")
-        await _serve(deps, config, gateway, stack)
+        serving.set()
+        await _serve(deps, config, gateway, stack, stopping)
 
 
 async def _deps(config: Config, messenger: Messenger, stack: AsyncExitStack, clock: Clock, probe: Probe) -> Deps:
@@ -206,6 +226,12 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
             name="observe",
             job=lambda deps: observing.observe(deps, asked, holder=holder),
             every=settings.observe_every,
+            bell=bells.sources,
+        ),
+        *(
+            Beat(name=f"news {one.name}", job=lambda deps, one=one: observing.listen(deps, one), every=GLANCE)  # type: ignore[misc]
+            for one in asked
+            if isinstance(one, MailSource)
         ),
         Beat(name="janitor", job=janitor.clean, every=settings.observe_every),
         Beat(name="gaps", job=gaps.tend, every=timedelta(seconds=15), bell=bells.gaps),
@@ -248,8 +274,9 @@ class Face(Protocol):
     async def stop(self) -> None: ...
 
 
-async def _serve(deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack) -> None:
-    stopping = _stop_on_signals()
+async def _serve(
+    deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack, stopping: asyncio.Event
+) -> None:
     asked = await _sources(deps, config, stack)
     faces = await _listen(deps, config, gateway, stack)
     deps.probe("run.listening")

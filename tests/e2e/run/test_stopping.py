@@ -55,6 +55,15 @@ async def test_a_stop_while_slack_answers_nothing_is_quick_too(bot):
     assert await bot.stop(within=10.0) == 0
 
 
+async def test_a_stop_before_it_has_started_is_an_ordered_one_too(bot):
+    """Issue B: a supervisor may change its mind while Slack does not answer the start."""
+    await bot.sandbox.do("faults/set", kind="timeout", method="auth.test", seconds=30)
+    await bot.launch()
+    await eventually(lambda: list(bot.home.glob("*.lock")), PATIENCE)  # the start has begun
+    assert await bot.stop(within=5.0) == 0
+    assert "Traceback" not in bot.log
+
+
 async def test_leases_are_given_back(office):
     """What was never tried is ready at once; what may have reached Slack is looked for (§10 promise 2)."""
     await office.bring("one?")

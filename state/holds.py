@@ -55,15 +55,26 @@ def last_end(connection: sa.Connection, sidechat: str, scope: str) -> datetime |
 
 
 def held_for(connection: sa.Connection, sidechat: str, since: datetime, now: datetime) -> timedelta:
-    """Return how much of a stretch of time a sidechat was held."""
+    """Return how much of a stretch of time a sidechat's items were held, whatever held them at once."""
+    return covered(connection, sidechat, (ANY, UNREACHABLE), since, now)
+
+
+def covered(
+    connection: sa.Connection, sidechat: str, scopes: tuple[str, ...], since: datetime, until: datetime
+) -> timedelta:
+    """Return how much of a stretch of time holds of these scopes cover; what overlaps counts once."""
     query = sa.select(*_COLUMNS).where(
         holds.c.sidechat == sidechat,
-        holds.c.scope.in_((ANY, UNREACHABLE)),
-        holds.c.began_at < now,
+        holds.c.scope.in_(scopes),
+        holds.c.began_at < until,
         sa.or_(holds.c.ended_at.is_(None), holds.c.ended_at > since),
     )
-    stretches = (min(row.ended_at or now, now) - max(row.began_at, since) for row in _rows(connection, query))
-    return sum((max(one, timedelta()) for one in stretches), timedelta())
+    total, reached = timedelta(), since
+    for row in _rows(connection, query.order_by(holds.c.began_at)):
+        end = min(row.ended_at or until, until)
+        total += max(end - max(row.began_at, reached), timedelta())
+        reached = max(reached, end)
+    return total
 
 
 def pending(connection: sa.Connection, sidechat: str) -> list[sa.Row[tuple[object, ...]]]:

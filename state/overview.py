@@ -1,6 +1,7 @@
 """Statements that look across: what is open, owed, running, and what a pause holds (SPEC U1)."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -36,11 +37,23 @@ def clocks(connection: sa.Connection, most: int) -> list[Followup]:
     return [job for job in (jobs.peek(connection, job_id) for job_id in ids) if job is not None]
 
 
-def deadlines(connection: sa.Connection) -> list[tuple[str, datetime, datetime]]:
-    """Return every running clock: job, when it was set going at the latest, when it runs out."""
+@dataclass(frozen=True, kw_only=True)
+class Deadline:
+    """A running clock of a job."""
+
+    job_id: str
+    sidechat: str
+    urgent: int
+    begun: datetime  # when it was set going at the latest
+    due_at: datetime
+
+
+def deadlines(connection: sa.Connection) -> list[Deadline]:
+    """Return every running clock."""
     begun = sa.func.coalesce(followups.c.delivered_at, followups.c.sent_at, type_=followups.c.sent_at.type)
-    query = sa.select(followups.c.job_id, begun, followups.c.due_at).where(_PENDING, followups.c.due_at.is_not(None))
-    return [(job_id, begun_at, due_at) for job_id, begun_at, due_at in connection.execute(query)]
+    columns = (followups.c.job_id, followups.c.sidechat, followups.c.urgent, followups.c.due_at)
+    query = sa.select(*columns, begun.label("begun")).where(_PENDING, followups.c.due_at.is_not(None))
+    return [Deadline(**row) for row in connection.execute(query).mappings()]
 
 
 def set_deadlines(connection: sa.Connection, due: list[tuple[str, datetime]]) -> None:
@@ -52,11 +65,12 @@ def set_deadlines(connection: sa.Connection, due: list[tuple[str, datetime]]) ->
         connection.execute(statement, [{"job": job_id, "due": due_at} for job_id, due_at in due])
 
 
-def waiting_items(connection: sa.Connection, after: int, most: int) -> list[tuple[int, datetime, datetime]]:
-    """Return a chunk of waiting items in the order in which they came: key, arrival, end of their time to live."""
-    query = sa.select(items.c.seq, items.c.timestamp, items.c.expires_at).where(WAITING, items.c.seq > after)
+def waiting_items(connection: sa.Connection, after: int, most: int) -> list[tuple[int, datetime, datetime, str]]:
+    """Return a chunk of waiting items as they came: key, arrival, end of their time to live, agent."""
+    columns = (items.c.seq, items.c.timestamp, items.c.expires_at, items.c.agent)
+    query = sa.select(*columns).where(WAITING, items.c.seq > after)
     rows = connection.execute(query.order_by(items.c.seq).limit(most))
-    return [(seq, arrived, expires_at) for seq, arrived, expires_at in rows]
+    return [(seq, arrived, expires_at, agent) for seq, arrived, expires_at, agent in rows]
 
 
 def set_expiries(connection: sa.Connection, expiries: list[tuple[int, datetime]]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.engine.deps import Deps
-from state import overview, records
+from state import holds, overview, records, sidechats
 
 _PAUSED: Final = "paused"  # mark: since when, and by whom
 _SHIFTS: Final = "paused_shifts"  # mark: pauses that are over, whose items still get their time back
@@ -52,14 +52,19 @@ def end(connection: sa.Connection, by: str, now: datetime) -> timedelta:
         return timedelta()
     overview.unmark(connection, _PAUSED)
     records.note(connection, "posting", "resumed", now, who=by)
-    later = [
-        (job_id, due_at + max(now - max(running.since, begun), timedelta()))
-        for job_id, begun, due_at in overview.deadlines(connection)
-    ]
-    overview.set_deadlines(connection, later)
+    clocks = overview.deadlines(connection)
+    overview.set_deadlines(
+        connection, [(one.job_id, one.due_at + _taken(connection, one, running.since, now)) for one in clocks]
+    )
     shift = {"from": running.since.isoformat(), "to": now.isoformat(), "after": 0}
     records.mark(connection, _SHIFTS, json.dumps([*_shifts(connection), shift]), now)
     return now - running.since
+
+
+def _taken(connection: sa.Connection, clock: overview.Deadline, since: datetime, now: datetime) -> timedelta:
+    """Return what a pause took from a job alone: where mute or quiet hours held it, too, they give the time back."""
+    began, scope = max(since, clock.begun), holds.HARD if clock.urgent else holds.ANY
+    return max(now - began - holds.covered(connection, clock.sidechat, (scope,), began, now), timedelta())
 
 
 def give_back(deps: Deps, connection: sa.Connection) -> int:
@@ -70,11 +75,23 @@ def give_back(deps: Deps, connection: sa.Connection) -> int:
     first, *rest = shifts
     chunk = overview.waiting_items(connection, first["after"], CHUNK)
     began, ended = datetime.fromisoformat(first["from"]), datetime.fromisoformat(first["to"])
-    held = [(seq, expires_at + (ended - max(began, arrived))) for seq, arrived, expires_at in chunk if arrived < ended]
+    home = {agent: _home(deps, connection, agent) for agent in {agent for *_, agent in chunk}}
+    held = []
+    for seq, arrived, expires_at, agent in chunk:
+        start = max(began, arrived)
+        if start < ended:  # what a hold of its sidechat covers is given back with the hold
+            alone = ended - start - holds.held_for(connection, home[agent], start, ended)
+            held.append((seq, expires_at + alone))
     overview.set_expiries(connection, held)
     left = [{**first, "after": chunk[-1][0]}, *rest] if len(chunk) == CHUNK else rest
     records.mark(connection, _SHIFTS, json.dumps(left), deps.clock.now())
     return CHUNK if left else 0
+
+
+def _home(deps: Deps, connection: sa.Connection, agent: str) -> str:
+    """Return the name of the sidechat in which an agent's items are told, or nothing (R3)."""
+    found = sidechats.by_agent(connection, agent) or sidechats.by_name(connection, deps.settings.brain)
+    return found.name if found else ""
 
 
 def _shifts(connection: sa.Connection) -> list[dict[str, Any]]:

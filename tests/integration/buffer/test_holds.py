@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.office import HOME, Office
 
-from bot.engine import composer, holds, janitor, sweeper
+from bot.engine import composer, holds, janitor, pausing, sweeper
 from bot.errors import NotFoundError, UsageError
 from bot.protocol.verbs import Status
+from state import holds as stored_holds
 from state import sidechats
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -284,3 +285,56 @@ async def test_a_mute_that_cannot_be_is_refused(office):
         await mute(office, until=office.clock.now())
     with pytest.raises(NotFoundError):
         await mute(office, name="nobody")
+
+
+@pytest.mark.parametrize("first", ["pause", "mute"])
+async def test_a_pause_and_a_mute_at_once_give_their_time_back_once(office, first):
+    """R5, U1, B12: held from the first beginning to the last end, deadlines and times to live move by just that."""
+    await office.bring("asked before")
+    await office.act()
+    due = (await office.job()).due_at
+    await office.bring("short-lived", ttl_hours=6)
+    office.clock.advance(HOUR / 2)
+    began = office.clock.now()
+    begin = {"pause": pause, "mute": mute}
+    second = "mute" if first == "pause" else "pause"
+    await begin[first](office)
+    office.clock.advance(HOUR)
+    await beat(office)
+    await begin[second](office)
+    office.clock.advance(HOUR)
+    await beat(office)
+    end = {"pause": resume, "mute": unmute}
+    await end[first](office)
+    office.clock.advance(HOUR)
+    await beat(office)
+    await end[second](office)
+    held = office.clock.now() - began
+    assert (await office.job()).due_at == due + held
+    office.clock.advance(5 * HOUR + 29 * MINUTE)
+    await janitor.clean(office.deps)
+    assert (await office.items())["short-lived"].state == "new"
+    office.clock.advance(2 * MINUTE)
+    await janitor.clean(office.deps)
+    assert (await office.items())["short-lived"].state == "expired"
+
+
+async def pause(office):
+    await office.deps.store.write(lambda connection: pausing.begin(connection, "UROBIN", office.clock.now()))
+
+
+async def resume(office):
+    await office.deps.store.write(lambda connection: pausing.end(connection, "UROBIN", office.clock.now()))
+
+
+async def test_a_mute_of_a_sidechat_that_is_out_of_reach_counts_once(office):
+    """B12: whatever holds an item at once, its time to live stands still once."""
+    now = office.clock.now()
+
+    def overlapping(connection):
+        for scope in ("any", "unreachable"):
+            values = {"sidechat": "646 tasks", "scope": scope, "reason": "test", "until": None}
+            stored_holds.add(connection, **values, began_at=now, ended_at=now + 2 * HOUR)
+        return stored_holds.held_for(connection, "646 tasks", now, now + 3 * HOUR)
+
+    assert await office.deps.store.write(overlapping) == 2 * HOUR

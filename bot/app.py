@@ -217,6 +217,7 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
     settings, bells = deps.settings, deps.bells
     # One process runs on a SQLite store; others are told apart, so that one of them reads a source at a time.
     holder = "run" if deps.store.dialect == "sqlite" else f"{socket.gethostname()}:{os.getpid()}:{deps.clock.now()}"
+    telling = [one for one in asked if isinstance(one, MailSource)]
     return (
         Beat(name="courier", job=courier.deliver, every=GLANCE, bell=bells.outbox),
         Beat(name="sweeper", job=sweeper.sweep, every=GLANCE, bell=bells.followups),
@@ -228,11 +229,7 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
             every=settings.observe_every,
             bell=bells.sources,
         ),
-        *(
-            Beat(name=f"news {one.name}", job=lambda deps, one=one: observing.listen(deps, one), every=GLANCE)  # type: ignore[misc]
-            for one in asked
-            if isinstance(one, MailSource)
-        ),
+        *(Beat(name=f"news {one.name}", job=observing.listener(one), every=GLANCE) for one in telling),
         Beat(name="janitor", job=janitor.clean, every=settings.observe_every),
         Beat(name="gaps", job=gaps.tend, every=timedelta(seconds=15), bell=bells.gaps),
     )

@@ -30,6 +30,7 @@ class Bells:
     items: asyncio.Event = field(default_factory=asyncio.Event)  # an urgent item came
     followups: asyncio.Event = field(default_factory=asyncio.Event)
     gaps: asyncio.Event = field(default_factory=asyncio.Event)
+    sources: asyncio.Event = field(default_factory=asyncio.Event)  # a source has news
     stopping: asyncio.Event = field(default_factory=asyncio.Event)  # begin nothing new
     leases: set[int] = field(default_factory=set)  # outbox rows that this process has taken on and not settled
     beaten: dict[str, datetime] = field(default_factory=dict)  # when each beat last did its job

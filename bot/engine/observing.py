@@ -16,7 +16,7 @@ from bot.buffer.breaker import CLOSED
 from bot.buffer.items import Signal
 from bot.engine import intake
 from bot.engine.deps import Deps
-from bot.engine.ports import Page, Source
+from bot.engine.ports import Announcing, Page, Source
 from bot.errors import DigestbotError, SourceError, StoreError
 from state import items, records, sources
 from state.sources import Source as Known
@@ -26,6 +26,8 @@ HOLD: Final = timedelta(seconds=FETCH_SECONDS + 30)  # how long a reader that di
 PAGES_MAX: Final = 20  # of one source in a beat; the rest comes with the next
 ERROR_MAX: Final = 300  # characters
 LOOK_SECONDS: Final = 10.0
+LISTEN: Final = timedelta(minutes=10)  # for news at a stretch: a connection that went deaf is replaced then
+GRACE_SECONDS: Final = 60.0  # for a wait that does not end by itself
 
 T = TypeVar("T")
 Tracks = Callable[[str, str], bool]
@@ -57,6 +59,32 @@ async def observe(deps: Deps, asked: Sequence[Source], *, holder: str) -> int:
         if isinstance(outcome, BaseException):
             raise outcome
     return sum(outcome for outcome in outcomes if isinstance(outcome, int))
+
+
+def listener(source: Announcing) -> Callable[[Deps], Awaitable[bool]]:
+    """Return the beat of a source that tells of its news."""
+    return lambda deps: listen(deps, source)
+
+
+async def listen(deps: Deps, source: Announcing) -> bool:
+    """Wait for a source's news and wake the observe beat; whatever fails here, the polls go on."""
+    seconds = LISTEN.total_seconds()
+    hearing = asyncio.ensure_future(source.news(seconds))
+    stopping = asyncio.ensure_future(deps.bells.stopping.wait())
+    try:
+        limit = seconds + GRACE_SECONDS
+        await asyncio.wait({hearing, stopping}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        heard = hearing.done() and hearing.result()
+    except SourceError as error:  # the poll meets it too, and its breaker tells of it
+        deps.log.debug("source.deaf", source=source.name, error=str(error))
+        await asyncio.wait({stopping}, timeout=deps.settings.observe_every.total_seconds())
+        return False
+    finally:
+        hearing.cancel()
+        stopping.cancel()
+    if heard:
+        deps.bells.sources.set()
+    return heard
 
 
 def looking(deps: Deps) -> Look:

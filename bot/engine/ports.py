@@ -31,6 +31,14 @@ class Source(Protocol):
         ...
 
 
+class Announcing(Source, Protocol):
+    """A source that can say when it has news: a hint to look, never what decides."""
+
+    async def news(self, seconds: float) -> bool:
+        """Return true as soon as there is news, false when the time is up."""
+        ...
+
+
 class Messenger(Protocol):
     """Slack, as the courier needs it.
 

@@ -30,6 +30,15 @@ class MailSource:
         kept = json.dumps(found.cursor.as_json())
         return Page(signals=found.signals, cursor=kept, more=found.more, fault=found.fault)
 
+    async def news(self, seconds: float) -> bool:
+        """Return true as soon as the server announces a mail (IDLE), false when the time is up.
+
+        Raises:
+            MailRefusedError: The sign-in or the folder is refused.
+            MailUnreachableError: The server cannot be reached, or the connection fails.
+        """
+        return await self._poller.wait(seconds)
+
 
 def _cursor(text: str) -> Cursor:
     try:

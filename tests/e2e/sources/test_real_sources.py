@@ -8,6 +8,7 @@ import hmac
 import json
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,26 @@ async def test_one_source_that_fails_holds_up_no_other_and_its_breaker_is_shown(
     bot.imap.deliver([MAIL.replace(b"1@x", b"2@x").replace(b"The invoice", b"The other invoice")])
     await eventually(lambda: bot.said(bot.tasks, "The other invoice"), PATIENCE)
     assert len(bot.github.calls) == asked
+
+
+async def test_a_mail_that_the_server_announces_is_taken_at_once(bot):
+    """S3, B14: IDLE wakes the observe beat, whose own clock would come after ten minutes; the polls stay."""
+    config = bot.home / "digestbot.toml"
+    config.write_text(config.read_text().replace("observe_seconds = 1", "observe_seconds = 600"), encoding="utf-8")
+    await bot.start()
+
+    async def looked() -> bool:
+        return bool((await status(bot)).get("email:inbox", {}).get("succeeded_at"))
+
+    await eventually(looked, PATIENCE)
+    for number in range(5):  # the first may come before anybody listens: the next brings it along
+        more = MAIL.replace(b"1@x", b"%d@x" % number).replace(b"The invoice", b"Invoice no. %d" % number)
+        bot.imap.deliver([more])
+        with suppress(AssertionError):
+            await eventually(lambda: bot.said(bot.tasks, "Invoice no. 0"), 5.0)
+            break
+    assert bot.said(bot.tasks, "Invoice no. 0")
+    assert await bot.stop(within=5.0) == 0  # a wait for news holds nothing up
 
 
 async def test_a_mention_in_slack_becomes_a_job_through_the_real_socket(bot):

@@ -10,7 +10,7 @@ import pytest
 from support.office import Office
 
 from bot.buffer.items import Draft, Rejected, Signal
-from bot.engine import observing, publisher, views
+from bot.engine import intake, observing, publisher, views
 from bot.engine.ports import Page
 from bot.errors import SourceError, StoreUnavailableError
 from state import sources as kept
@@ -207,3 +207,65 @@ async def test_the_published_digest_names_a_source_that_failed_and_forgets_it_wh
         await publisher.publish(office.deps)
         seen.append("listed: 401" in read(file))
     assert seen == [False, True, False]
+
+
+async def away(_operation: object, **_more: object) -> None:
+    raise StoreUnavailableError("the disk is full")
+
+
+async def test_a_full_spool_stops_the_polls_until_there_is_room(office, monkeypatch):
+    """B4: what could not even be held is not asked for; the cursor stays, and nothing is lost or doubled."""
+    object.__setattr__(office.deps.settings, "spool_size", 2)
+    source = Listed(pages=[page(3, cursor="a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(office.deps.store, "write", away)
+        with pytest.raises(StoreUnavailableError):
+            await intake.take(office.deps, [draft(1), draft(2)], source="test")
+        assert await observe(office, source) == 0
+        assert source.asked == []
+    assert await observe(office, source) == 1
+    assert source.asked == [""]
+    assert sorted(await office.items()) == ["item 1", "item 2", "item 3"]
+
+
+@dataclass
+class Telling(Listed):
+    """A source that has news, fails to say so, or is silent for ever."""
+
+    told: bool | Exception | None = None
+
+    async def news(self, _seconds: float) -> bool:
+        if isinstance(self.told, Exception):
+            raise self.told
+        if self.told is None:
+            await asyncio.Event().wait()
+        return bool(self.told)
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_news_wake_the_observe_beat(office, told):
+    """B14, S3: only a hint: nothing is fetched by the listener itself."""
+    source = Telling(told=told)
+    assert await observing.listen(office.deps, source) is told
+    assert office.deps.bells.sources.is_set() is told
+    assert source.asked == []
+
+
+@pytest.mark.parametrize("told", [None, SourceError("the mail server fails")])
+async def test_a_source_that_is_silent_or_deaf_holds_up_no_stop(office, told):
+    """S3, B15: a listener that fails waits as long as a poll does; being told to stop ends either at once."""
+    listening = asyncio.create_task(observing.listen(office.deps, Telling(told=told)))
+    await asyncio.wait({listening}, timeout=0.05)
+    assert not listening.done()
+    office.deps.bells.stopping.set()
+    async with asyncio.timeout(1):
+        assert await listening is False
+    assert not office.deps.bells.sources.is_set()
+
+
+async def test_a_wait_that_never_ends_is_given_up(office, monkeypatch):
+    """S3: a hanging connection is bounded; the next beat listens anew."""
+    monkeypatch.setattr(observing, "LISTEN", timedelta(seconds=0.01))
+    monkeypatch.setattr(observing, "GRACE_SECONDS", 0.01)
+    async with asyncio.timeout(1):
+        assert await observing.listen(office.deps, Telling()) is False

@@ -4,12 +4,10 @@
 """
 
 import asyncio
-import json
 import os
 import signal
 import socket
-import traceback
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -55,7 +53,7 @@ from bot.slack.app import build_app
 from bot.slack.clients import open_session, web_client
 from bot.slack.examining import Examiner
 from bot.slack.gateway import SlackGateway
-from bot.slack.hearing import handler
+from bot.slack.hearing import handler, set_aside
 from bot.slack.http import events_route
 from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
@@ -78,7 +76,6 @@ from state.migrate import Schema, check, migrate
 from state.store import Store
 
 STOP_SECONDS: Final = 6.0  # for what is under way when we are told to stop; a supervisor waits ten
-PAYLOAD_MAX: Final = 20_000  # characters of an event that are kept in the quarantine
 
 
 @asynccontextmanager
@@ -326,7 +323,7 @@ async def _slack_app(deps: Deps, config: Config, gateway: SlackGateway, stack: A
         handler=handler(
             deps, overhear=overhearing(deps, read_message, watched=frozenset(config.slack.watched_channels))
         ),
-        set_aside=_quarantine(deps),
+        set_aside=set_aside(deps),
         count=deps.bells.count,
         signing_secret=_secret(config.slack.signing_secret) if config.slack.mode == "http" else "",
         log=deps.log,
@@ -384,22 +381,6 @@ def _secret(value: SecretStr | None) -> str:
     """Return a secret that the start has made sure of (`Config.require_slack`)."""
     assert value is not None
     return value.get_secret_value()
-
-
-def _quarantine(deps: Deps) -> Any:
-    """Return what stores an event whose decision raised: with its trace, to be run again (§10 promise 4)."""
-
-    async def set_aside(body: Mapping[str, Any], error: Exception) -> None:
-        payload = json.dumps(body, ensure_ascii=False)[:PAYLOAD_MAX]
-        trace = "".join(traceback.format_exception(error))
-        now = deps.clock.now()
-        await deps.store.write(
-            lambda connection: records.set_aside(
-                connection, "event", "slack", type(error).__name__, now, payload=payload, trace=trace
-            )
-        )
-
-    return set_aside
 
 
 def _stop_on_signals() -> asyncio.Event:

@@ -1,7 +1,9 @@
 """From what Slack tells to what we do about it: one row per kind of event."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+import json
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -21,8 +23,10 @@ from bot.slack.events import (
     Said,
     Unneeded,
 )
-from bot.slack.intake import Handler
+from bot.slack.intake import Handler, SetAside
 from state import records, sidechats
+
+PAYLOAD_MAX: Final = 20_000  # characters of an event that are kept in the quarantine
 
 
 def handler(deps: Deps, *, overhear: Overhearing | None = None) -> Handler:
@@ -40,6 +44,22 @@ def handler(deps: Deps, *, overhear: Overhearing | None = None) -> Handler:
             await _HANDLERS[type(event)](deps, event)
 
     return handle
+
+
+def set_aside(deps: Deps) -> SetAside:
+    """Return what stores an event whose decision raised: with its trace, to be run again (§10 promise 4)."""
+
+    async def store(body: Mapping[str, Any], error: Exception) -> None:
+        payload = json.dumps(body, ensure_ascii=False)[:PAYLOAD_MAX]
+        trace = "".join(traceback.format_exception(error))
+        now = deps.clock.now()
+        await deps.store.write(
+            lambda connection: records.set_aside(
+                connection, "event", "slack", type(error).__name__, now, payload=payload, trace=trace
+            )
+        )
+
+    return store
 
 
 async def _said(deps: Deps, event: Said, overhear: Overhearing | None) -> None:

@@ -46,11 +46,7 @@ def add(
         escalate_to=escalate_to,
         time_zone=time_zone,
     )
-
-    async def work(deps: Deps, _config: Config) -> Sidechat:
-        return await deps.store.write(lambda connection: registry.register(deps, connection, wanted))
-
-    stored = with_store(work)
+    stored = with_store(lambda deps, _config: commands.register(deps, wanted, me()))
     if as_json:
         output.data(Shown.of(stored).json_ready())
     else:
@@ -81,13 +77,7 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Unregister a sidechat; its open jobs are cancelled or moved, never left behind."""
-
-    async def work(deps: Deps, _config: Config) -> int:
-        return await deps.store.write(
-            lambda connection: registry.unregister(deps, connection, name, cancel=cancel, reroute=reroute)
-        )
-
-    count = with_store(work)
+    count = with_store(lambda deps, _config: commands.unregister(deps, name, me(), cancel=cancel, reroute=reroute))
     if as_json:
         output.data({"name": name, "open_jobs": count})
     else:

@@ -322,7 +322,7 @@ async def _joined(deps: Deps, wanted: Registration) -> Registration:
     try:
         room = await deps.messenger.room(wanted.channel)
     except SlackUnclearError as error:
-        deps.log.info("register.unchecked", channel=wanted.channel, reason=error.reason)
+        deps.log.debug("register.unchecked", channel=wanted.channel, reason=error.reason)
         return wanted
     except SlackRefusedError as error:
         raise ConflictError(f"that channel is out of digestbot's reach ({error.reason})", hint=_INVITE) from error

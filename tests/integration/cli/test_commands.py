@@ -11,6 +11,7 @@ import typer
 from bot.cli import published
 from bot.cli.contract import PRIME_MAX
 from bot.cli.main import app
+from bot.engine.operators import Face
 
 THREAD = ("github:acme/api", "pr-1")
 ROW = {"source": "github:acme/api", "thread_id": "pr-1", "content_summary": "look at this", "kind": "mention"}
@@ -368,3 +369,18 @@ def test_lint_reply_refuses_what_is_no_job_id(cli, option, wrong):
     assert wrong in said
     assert "ml-AGENT-YYYYMMDD-HHMMSS" in said
     cli.ok("lint-reply", option, "ML-646-20261004-210000", stdin="[ACK garbage] seen")
+
+
+def test_a_sidechat_by_command_line_goes_the_way_of_every_face(cli, monkeypatch):
+    """§9: register and unregister through the one use case with the one check; nothing is logged to the person."""
+    asked = []
+
+    async def check(_deps, by):
+        asked.append(by.face)
+
+    monkeypatch.setattr("bot.engine.commands.operators.check", check)
+    cli.config('escalate_to = "U0ROBIN"\n')
+    added = cli.run("sidechat", "add", "pip chat", "--channel", "C0123456789")
+    removed = cli.run("sidechat", "remove", "pip chat")
+    assert (added.code, added.err, removed.code, removed.err) == (0, "", 0, "")
+    assert asked == [Face.CLI, Face.CLI]

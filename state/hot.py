@@ -5,7 +5,7 @@ compiled once and run on the driver, it writes 35,700 rows/s where raw sqlite3 w
 only place that knows SQL; on any other connection the very same statement runs the ordinary way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -71,17 +71,31 @@ class Hot:
         made = connection.execute(self._statement, values).inserted_primary_key
         return int(made[0]) if made and isinstance(made[0], int) else 0
 
+    def many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a change once for each row of parameters."""
+        if not _on_driver(connection):
+            connection.execute(self._statement, list(rows))
+            return
+        prepared = self._ready(connection)
+        driver: Any = connection.connection.driver_connection
+        driver.executemany(prepared.sql, [_bound(prepared, row) for row in rows])
+
     def _execute(self, connection: sa.Connection, values: Row) -> tuple[Any, _Prepared]:
+        prepared = self._ready(connection)
+        driver: Any = connection.connection.driver_connection
+        return driver.execute(prepared.sql, _bound(prepared, values)), prepared
+
+    def _ready(self, connection: sa.Connection) -> _Prepared:
         if self._prepared is None:
             self._prepared = _prepare(self._statement, connection.dialect, self._returning)
-        prepared = self._prepared
-        bound = [_bound(values.get(name, constant), convert) for name, constant, convert in prepared.binds]
-        driver: Any = connection.connection.driver_connection
-        return driver.execute(prepared.sql, bound), prepared
+        return self._prepared
 
 
-def _bound(value: Any, convert: _Convert) -> Any:
-    return convert(value) if convert else value
+def _bound(prepared: _Prepared, values: Mapping[str, Any]) -> list[Any]:
+    get = values.get
+    return [
+        convert(get(name, constant)) if convert else get(name, constant) for name, constant, convert in prepared.binds
+    ]
 
 
 def _on_driver(connection: sa.Connection) -> bool:

@@ -3,11 +3,9 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.buffer.bursts import Member
 from bot.buffer.dedup import MatchedBy, Peer, key_hash
@@ -18,7 +16,7 @@ from bot.protocol.digest import DigestClass
 from bot.protocol.verbs import Marker
 from state.hot import Hot, Row
 from state.statements import insert, update
-from state.tables import cooldowns, counters, digests, items, subjects, transitions
+from state.tables import cooldowns, digests, items, transitions
 
 FIELDS = (
     *("id", "source", "timestamp", "content_summary", "priority", "state", "dedup_key", "thread_id", "ttl_hours"),
@@ -76,98 +74,6 @@ def item_of(row: Mapping[Any, Any]) -> Item:
 
 
 # -- arrival ----------------------------------------------------------------------------------------------------------
-
-
-def next_number(connection: sa.Connection, prefix: str) -> int:
-    """Return the next sequence number of an id prefix and day (SPEC B1)."""
-    row = _next_number(connection.dialect.name).first(connection, name=f"item:{prefix}")
-    assert row is not None  # it is inserted or updated, and returned
-    return int(row["value"])
-
-
-@lru_cache
-def _next_number(dialect: str) -> Hot:
-    made = (postgresql if dialect == "postgresql" else sqlite).insert(counters)
-    made = made.values(name=sa.bindparam("name"), value=sa.literal_column("1"))
-    raised = {"value": counters.c.value + sa.literal_column("1")}
-    return Hot(made.on_conflict_do_update(index_elements=["name"], set_=raised), returning=(counters.c.value,))
-
-
-def known(connection: sa.Connection, item_id: str) -> bool:
-    return _KNOWN.first(connection, id=item_id) is not None
-
-
-def add(connection: sa.Connection, item: Item, *, decay: float, held: timedelta = timedelta()) -> None:
-    """Store an item as it is; its first state is no transition. What a cooldown holds lives so much longer."""
-    insert(
-        connection,
-        items,
-        {
-            **{name: getattr(item, name) for name in FIELDS},
-            "dedup_hash": key_hash(item.dedup_key),
-            "event_hash": key_hash(item.event_key) if item.event_key else None,
-            "expires_at": item.expires_at + held,
-            "tier": MARKERS.index(item.marker),
-            "rank": rank(item.priority, item.resubmission_count, item.timestamp, decay),
-            "state_at": item.timestamp,
-        },
-    )
-
-
-class Around(NamedTuple):
-    """What there is around an arrival; most arrivals find nothing, and need no second look."""
-
-    taken: bool  # its id is in use
-    alike: bool  # something may be the same, or an earlier instance
-    waiting: bool  # something of its thread waits
-    cooling_until: datetime | None  # its thread's cooldown
-    closed_at: datetime | None  # its subject was closed
-
-
-def around(connection: sa.Connection, item: Item) -> Around:
-    """Look around an arrival in one statement."""
-    row = _AROUND.first(
-        connection,
-        id=item.id,
-        hash=key_hash(item.dedup_key),
-        event=key_hash(item.event_key) if item.event_key else None,
-        source=item.source,
-        thread_id=item.thread_id,
-    )
-    assert row is not None  # a statement of subqueries alone has one row
-    return Around(
-        taken=bool(row["taken"]),
-        alike=bool(row["alike"]),
-        waiting=bool(row["waiting"]),
-        cooling_until=row["cooling_until"],
-        closed_at=row["closed_at"],
-    )
-
-
-def _is_there(*conditions: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
-    return sa.select(sa.literal_column("1")).select_from(items).where(*conditions).limit(1).scalar_subquery()
-
-
-_SOURCE: sa.BindParameter[str] = sa.bindparam("source")
-_THREAD: sa.BindParameter[str] = sa.bindparam("thread_id")
-_AROUND = Hot(
-    sa.select(
-        _is_there(items.c.id == sa.bindparam("id")).label("taken"),
-        sa.func.coalesce(
-            _is_there(items.c.dedup_hash == _HASH),
-            _is_there(items.c.event_hash == sa.bindparam("event", type_=items.c.event_hash.type)),
-        ).label("alike"),
-        _is_there(WAITING, items.c.source == _SOURCE, items.c.thread_id == _THREAD).label("waiting"),
-        sa.select(cooldowns.c.until)
-        .where(cooldowns.c.source == _SOURCE, cooldowns.c.thread_id == _THREAD)
-        .scalar_subquery()
-        .label("cooling_until"),
-        sa.select(subjects.c.closed_at)
-        .where(subjects.c.source == _SOURCE, subjects.c.thread_id == _THREAD)
-        .scalar_subquery()
-        .label("closed_at"),
-    )
-)
 
 
 def peers(connection: sa.Connection, item: Item, since: datetime) -> list[Peer]:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from bot.protocol.verbs import Verb
 from state.hot import Hot
 from state.rows import Reply
-from state.statements import as_json, columns_of, insert, insert_once, upsert
+from state.statements import as_json, columns_of, insert, insert_all, insert_once, upsert
 from state.tables import audit, counters, hints, marks, quarantine, replies
 
 _REPLY = columns_of(replies, Reply)
@@ -80,8 +80,25 @@ def note(
     detail: Mapping[str, object] | None = None,
 ) -> None:
     """Append a line to the decision trace."""
-    row = {"subject": subject, "what": what, "why": why, "who": who, "detail": as_json(detail or {}), "at": now}
-    insert(connection, audit, row)
+    insert(connection, audit, line(subject, what, now, why=why, who=who, detail=detail))
+
+
+def note_all(connection: sa.Connection, lines: Sequence[Mapping[str, object]]) -> None:
+    """Append lines to the decision trace, each made by `line`."""
+    insert_all(connection, audit, lines)
+
+
+def line(
+    subject: str,
+    what: str,
+    now: datetime,
+    *,
+    why: str = "",
+    who: str = "",
+    detail: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """Return a line of the decision trace."""
+    return {"subject": subject, "what": what, "why": why, "who": who, "detail": as_json(detail or {}), "at": now}
 
 
 def trace(connection: sa.Connection, subject: str, *, most: int = 500) -> list[dict[str, object]]:

@@ -1,7 +1,7 @@
 """The few shapes that all statements share: rows to values, insert-once, upsert."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -26,6 +26,11 @@ def as_json(value: object) -> str:
 def insert(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> int:
     """Insert one row and return its key."""
     return insert_of(table, tuple(values)).key(connection, **values)
+
+
+def insert_all(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows that name the same columns, at least one."""
+    insert_of(table, tuple(rows[0])).many(connection, rows)
 
 
 def insert_once(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> bool:

@@ -1,0 +1,166 @@
+"""Statements on what arrives: most of it meets nothing that is there, and many arrivals are asked for at once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from bot.buffer.dedup import key_hash
+from bot.buffer.items import MARKERS, Item
+from bot.buffer.score import rank
+from state.hot import Hot
+from state.items import FIELDS, WAITING
+from state.statements import insert, insert_all
+from state.tables import cooldowns, counters, items, subjects
+
+_HASH = sa.bindparam("hash", type_=items.c.dedup_hash.type)
+_KNOWN = Hot(sa.select(items.c.seq).where(items.c.id == sa.bindparam("id")))
+
+
+def next_numbers(connection: sa.Connection, prefix: str, count: int = 1) -> range:
+    """Return the next sequence numbers of an id prefix and day (SPEC B1)."""
+    row = _next_numbers(connection.dialect.name).first(connection, name=f"item:{prefix}", by=count)
+    assert row is not None  # it is inserted or updated, and returned
+    last = int(row["value"])
+    return range(last - count + 1, last + 1)
+
+
+@lru_cache
+def _next_numbers(dialect: str) -> Hot:
+    made = (postgresql if dialect == "postgresql" else sqlite).insert(counters)
+    by: sa.BindParameter[int] = sa.bindparam("by", type_=counters.c.value.type)
+    made = made.values(name=sa.bindparam("name"), value=by)
+    raised = {"value": counters.c.value + by}
+    return Hot(made.on_conflict_do_update(index_elements=["name"], set_=raised), returning=(counters.c.value,))
+
+
+def known(connection: sa.Connection, item_id: str) -> bool:
+    return _KNOWN.first(connection, id=item_id) is not None
+
+
+def add(connection: sa.Connection, item: Item, *, decay: float, held: timedelta = timedelta()) -> None:
+    """Store an item as it is; its first state is no transition. What a cooldown holds lives so much longer."""
+    insert(connection, items, _row(item, decay, held))
+
+
+def add_all(connection: sa.Connection, arriving: Sequence[Item], *, decay: float) -> None:
+    """Store items as they are, in one go; no cooldown holds any of them."""
+    insert_all(connection, items, [_row(item, decay) for item in arriving])
+
+
+def _row(item: Item, decay: float, held: timedelta = timedelta()) -> dict[str, object]:
+    return {
+        **{name: getattr(item, name) for name in FIELDS},
+        "dedup_hash": key_hash(item.dedup_key),
+        "event_hash": key_hash(item.event_key) if item.event_key else None,
+        "expires_at": item.expires_at + held,
+        "tier": MARKERS.index(item.marker),
+        "rank": rank(item.priority, item.resubmission_count, item.timestamp, decay),
+        "state_at": item.timestamp,
+    }
+
+
+class Around(NamedTuple):
+    """What there is around an arrival."""
+
+    taken: bool  # its id is in use
+    alike: bool  # something may be the same, or an earlier instance
+    waiting: bool  # something of its thread waits
+    cooling_until: datetime | None  # its thread's cooldown
+    closed_at: datetime | None  # its subject was closed
+
+
+def around(connection: sa.Connection, item: Item) -> Around:
+    """Look around an arrival in one statement."""
+    row = _AROUND.first(
+        connection,
+        id=item.id,
+        hash=key_hash(item.dedup_key),
+        event=key_hash(item.event_key) if item.event_key else None,
+        source=item.source,
+        thread_id=item.thread_id,
+    )
+    assert row is not None  # a statement of subqueries alone has one row
+    return Around(
+        taken=bool(row["taken"]),
+        alike=bool(row["alike"]),
+        waiting=bool(row["waiting"]),
+        cooling_until=row["cooling_until"],
+        closed_at=row["closed_at"],
+    )
+
+
+def _is_there(*conditions: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+    return sa.select(sa.literal_column("1")).select_from(items).where(*conditions).limit(1).scalar_subquery()
+
+
+_SOURCE: sa.BindParameter[str] = sa.bindparam("source")
+_THREAD: sa.BindParameter[str] = sa.bindparam("thread_id")
+_AROUND = Hot(
+    sa.select(
+        _is_there(items.c.id == sa.bindparam("id")).label("taken"),
+        sa.func.coalesce(
+            _is_there(items.c.dedup_hash == _HASH),
+            _is_there(items.c.event_hash == sa.bindparam("event", type_=items.c.event_hash.type)),
+        ).label("alike"),
+        _is_there(WAITING, items.c.source == _SOURCE, items.c.thread_id == _THREAD).label("waiting"),
+        sa.select(cooldowns.c.until)
+        .where(cooldowns.c.source == _SOURCE, cooldowns.c.thread_id == _THREAD)
+        .scalar_subquery()
+        .label("cooling_until"),
+        sa.select(subjects.c.closed_at)
+        .where(subjects.c.source == _SOURCE, subjects.c.thread_id == _THREAD)
+        .scalar_subquery()
+        .label("closed_at"),
+    )
+)
+
+
+# -- many at once -----------------------------------------------------------------------------------------------------
+
+_Groups = Mapping[Any, set[int]]  # what a statement is asked for, and the places of the arrivals that have it
+
+
+def meeting(connection: sa.Connection, arriving: Sequence[Item]) -> set[int]:
+    """Return the places of those arrivals that meet something: of what is stored, or each other.
+
+    The others need no look around: their ids are free, nothing is like them, nothing of their thread waits, and it
+    neither cools nor is over.
+    """
+    ids = _grouped((item.id, place) for place, item in enumerate(arriving))
+    hashes = _grouped((key_hash(item.dedup_key), place) for place, item in enumerate(arriving))
+    events = _grouped((key_hash(item.event_key), place) for place, item in enumerate(arriving) if item.event_key)
+    threads = _grouped(((item.source, item.thread_id), place) for place, item in enumerate(arriving))
+    met = {
+        place
+        for groups in (ids, hashes, events, threads)
+        for group in groups.values()
+        if len(group) > 1
+        for place in group
+    }
+    for column, groups in ((items.c.id, ids), (items.c.dedup_hash, hashes), (items.c.event_hash, events)):
+        met |= _stored(connection, sa.select(column), column, groups)
+    for source in {source for source, _ in threads}:
+        of_source = {thread: group for (one, thread), group in threads.items() if one == source}
+        for table, where in ((items, (WAITING,)), (cooldowns, ()), (subjects, ())):
+            query = sa.select(table.c.thread_id).where(table.c.source == source, *where)
+            met |= _stored(connection, query, table.c.thread_id, of_source)
+    return met
+
+
+def _grouped(pairs: Iterable[tuple[Any, int]]) -> _Groups:
+    groups: defaultdict[Any, set[int]] = defaultdict(set)
+    for value, place in pairs:
+        groups[value].add(place)
+    return groups
+
+
+def _stored(connection: sa.Connection, query: sa.Select[Any], column: sa.Column[Any], groups: _Groups) -> set[int]:
+    if not groups:
+        return set()
+    found = connection.execute(query.where(column.in_(list(groups)))).scalars()
+    return {place for value in found for place in groups[value]}

@@ -10,7 +10,6 @@ MODULE_LINES_MAX = 400
 LONG_MODULES = {
     "bot/engine/harvester.py": "one message is one transaction, and this is what happens in it",
     "bot/engine/shapes.py": "one list of the JSON shapes of every face, read by looking up one of them",
-    "state/items.py": "the statements on one table, each by itself",
     "state/tables.py": "one list of tables and indexes, read by looking up one of them",
 }
 """The exceptions, with the reason why splitting would make them worse."""

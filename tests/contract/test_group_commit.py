@@ -200,3 +200,56 @@ async def test_other_programs_can_write_beside_the_store(sqlite_url: str):
     await store.write(put("ours again"))
     assert await store.read(names) == {"ours", "theirs", "ours again"}
     await store.close()
+
+
+class Several:
+    """A kind of operation that does the work of many at once."""
+
+    calls: list[int]
+
+    def __init__(self, name: str, calls: list[int]) -> None:
+        self.name = name
+        self.calls = calls
+
+    def __call__(self, connection: sa.Connection) -> str:
+        if self.name == "bad":
+            raise ArithmeticError(self.name)
+        self.calls.append(1)
+        put(self.name)(connection)
+        return self.name
+
+    @staticmethod
+    def together(connection: sa.Connection, operations: "list[Several]") -> list[str]:
+        operations[0].calls.append(len(operations))
+        values = []
+        for one in operations:
+            if one.name == "bad":
+                raise ArithmeticError(one.name)
+            put(one.name)(connection)
+            values.append(one.name)
+        return values
+
+
+async def test_operations_of_a_kind_that_follow_each_other_are_done_as_one(writer, gate, commits):
+    """§13: each still has its own answer, and those of another kind keep their place among them."""
+    calls: list[int] = []
+    waiting = [writer.write(one) for one in (Several("a", calls), Several("b", calls), put("c"), Several("d", calls))]
+    tasks = [asyncio.create_task(one) for one in waiting]
+    await turns(3)
+    gate.opened.set()
+    assert (await asyncio.gather(*tasks))[:2] == ["a", "b"]
+    assert calls == [2, 1]
+
+
+async def test_one_that_fails_among_them_fails_alone(writer, gate, sqlite_url):
+    """§10 promise 4: what they do together is undone, and each runs by itself."""
+    calls: list[int] = []
+    tasks = [asyncio.create_task(writer.write(Several(name, calls))) for name in ("a", "bad", "c")]
+    await turns(3)
+    gate.opened.set()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert outcomes[0] == "a"
+    assert isinstance(outcomes[1], ArithmeticError)
+    assert outcomes[2] == "c"
+    assert await names_seen_by_others(sqlite_url) == {"a", "c"}
+    assert calls == [3, 1, 1]

@@ -93,13 +93,13 @@ async def examined(config: Config, *, clock: Clock | None = None) -> list[Findin
     except NotAllowedError as error:
         missing = error
     async with open_session() as session:
-        slack = None if missing else _examiner(config, session)
         case = doctor.Case(
             settings=config.settings(),
             home=config.home,
             database_url=config.database_url,
             sidechats=config.sidechats,
-            slack=slack,
+            slack=None if missing else _examiner(config, session),
+            watched=config.slack.watched_channels,
             missing=missing,
             socket_mode=config.slack.mode == "socket",
             now=(clock or SystemClock()).now,

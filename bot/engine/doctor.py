@@ -86,6 +86,7 @@ class Case:
     database_url: str
     sidechats: tuple[Registration, ...]  # of the configuration
     slack: Slack | None  # none where its tokens are missing
+    watched: tuple[str, ...]  # channels whose messages are items (S2)
     missing: DigestbotError | None  # which ones, and where they are found
     socket_mode: bool
     now: Callable[[], datetime]
@@ -112,7 +113,7 @@ async def examine(case: Case) -> list[Finding]:
     if case.settings.buffer_path.parent != case.home:
         found.append(_folder("buffer's folder", case.settings.buffer_path.parent))
     stored, places, thread = await _database(case)
-    found += [*stored, _brain(case, places)]
+    found += [*stored, _brain(case, places), _operators(case)]
     return [*found, *await _slack(case, places, thread)]
 
 
@@ -195,6 +196,14 @@ def _brain(case: Case, places: Sequence[_Place]) -> Finding:
     )
 
 
+def _operators(case: Case) -> Finding:
+    """Nobody is an operator by default: that may be meant, and is said."""
+    if case.settings.operators:
+        return Finding(name="operators", ok=True, said=", ".join(case.settings.operators))
+    said, mend = "nobody may change things with /buffer", 'operators = ["U…"] in the configuration, if somebody should'
+    return Finding(name="operators", ok=None, said=said, mend=mend)
+
+
 # -- Slack ------------------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +223,7 @@ async def _slack(case: Case, places: Sequence[_Place], thread: tuple[str, str]) 
     if case.socket_mode:
         found.append(await _sockets(case.slack))
     found += [await _member(case.slack, f"channel of {one.name}", one.channel) for one in places]
+    found += [await _member(case.slack, f"watched channel {one}", one) for one in case.watched]
     targets = sorted({case.settings.escalate_to, *(one.escalate_to for one in places)} - {""})
     found += [await _target(case.slack, target, places) for target in targets]
     return [*found, await _reading(case.slack, places, thread)]

@@ -71,7 +71,8 @@ def whole(cli, workspace, monkeypatch):
     monkeypatch.setenv("SLACK_API_URL", ready["api_url"])
     monkeypatch.setenv("SLACK_BOT_TOKEN", ready["bot_token"])
     monkeypatch.setenv("SLACK_APP_TOKEN", ready["app_token"])
-    cli.config(f'escalate_to = "{workspace.user("alex")}"\n[log]\nlevel = "error"\n')
+    alex = workspace.user("alex")
+    cli.config(f'escalate_to = "{alex}"\noperators = ["{alex}"]\n[log]\nlevel = "error"\n')
     cli.ok("sidechat", "add", "main-loop brain", "--channel", workspace.channel("main-loop-brain"), "--agent", "opm")
     cli.ok("sidechat", "add", "646 tasks", "--channel", workspace.channel("646-tasks"))
     return cli
@@ -98,7 +99,7 @@ def test_a_whole_installation(whole):
     found = examined_by(whole, 0)
     assert {
         "configuration", "data folder", "schema", "database", "brain", "bot token", "scopes", "clock", "app token",
-        "channel of 646 tasks", "channel of main-loop brain", "reading back",
+        "channel of 646 tasks", "channel of main-loop brain", "reading back", "operators",
     } <= found.keys()  # fmt: skip
     assert {one["ok"] for one in found.values()} == {True}
     lines = whole.ok("doctor").splitlines()
@@ -166,6 +167,23 @@ def test_a_channel_that_slack_does_not_know(whole):
     mend = faults_of(whole, 4)["channel of pip tasks"]["mend"]
     assert "check the id" in mend
     assert "/invite" in mend
+
+
+def test_nobody_is_an_operator(whole, workspace):
+    """§12: it may be meant, so it is said and is no fault."""
+    whole.config(f'escalate_to = "{workspace.user("alex")}"\n[log]\nlevel = "error"\n')
+    finding = examined_by(whole, 0)["operators"]
+    assert finding["ok"] is None
+    assert "operators =" in finding["mend"]
+
+
+def test_a_watched_channel_that_the_bot_is_not_in(whole, workspace):
+    """S2: its messages would never become items; exit 4."""
+    alex, channel = workspace.user("alex"), workspace.channel("646-tasks")
+    whole.config(f'escalate_to = "{alex}"\n[log]\nlevel = "error"\n[slack]\nwatched_channels = ["{channel}"]\n')
+    assert examined_by(whole, 0)[f"watched channel {channel}"]["ok"] is True
+    workspace.do("channels/leave", channel="646-tasks", user="digestbot")
+    assert "/invite" in faults_of(whole, 4)[f"watched channel {channel}"]["mend"]
 
 
 def test_no_brain(whole):

@@ -14,10 +14,10 @@ from bot.web.v1 import actions, github, items, jobs, overview, sidechats
 from bot.web.v1.github import Webhook
 
 ENDPOINTS: Final = (
+    *items.ENDPOINTS,  # the most used first: routes are tried in their order
     *overview.ENDPOINTS,
     *jobs.ENDPOINTS,
     *sidechats.ENDPOINTS,
-    *items.ENDPOINTS,
     *actions.ENDPOINTS,
 )
 

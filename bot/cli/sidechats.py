@@ -1,5 +1,6 @@
 """`sidechat add|list|remove`."""
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from bot.engine import commands, registry
 from bot.engine.deps import Deps
 from bot.engine.links import place_of
 from bot.engine.shapes import Sidechat as Shown
-from bot.engine.spans import parsed
+from bot.engine.spans import clock, parsed
 from state import sidechats
 from state.rows import Sidechat
 
@@ -64,9 +65,16 @@ def list_all(as_json: AsJson = False) -> None:
     if as_json:
         output.data([Shown.of(one).json_ready() for one in found])
         return
-    columns = ("name", "agent", "channel", "thread", "escalate_to", "broken")
-    rows = [[getattr(one, name) for name in columns] for one in found]
+    columns = ("name", "agent", "channel", "thread", "escalate_to", "quiet_hours", "muted_until", "broken")
+    rows = [[_cell(one, name) for name in columns] for one in found]
     output.table(columns, rows, empty="None yet: digestbot sidechat add NAME --channel C…")
+
+
+def _cell(sidechat: Sidechat, column: str) -> str:
+    if column == "muted_until" and sidechat.muted_at and not sidechat.muted_until:
+        return "unmuted"
+    value = getattr(sidechat, column)
+    return clock(value) if isinstance(value, datetime) else str(value or "")
 
 
 @app.command("remove")

@@ -226,7 +226,8 @@ def _by(sidechat: Sidechat, scope: str, at: datetime) -> Hold | None:
     return next((hold for rule in _RULES[scope] if (hold := rule(sidechat, at)) is not None), None)
 
 
-def _muted(sidechat: Sidechat, at: datetime) -> Hold | None:
+def muted(sidechat: Sidechat, at: datetime) -> Hold | None:
+    """Return the mute that is in force, if one is."""
     began, until = sidechat.muted_at, sidechat.muted_until
     if began is None or at < began or (until is not None and until <= at):
         return None
@@ -248,7 +249,7 @@ def _broken(sidechat: Sidechat, at: datetime) -> Hold | None:
 
 
 _Rule = Callable[[Sidechat, datetime], Hold | None]
-_RULES: Final[Mapping[str, tuple[_Rule, ...]]] = {ANY: (_muted, _quiet), HARD: (_muted,), UNREACHABLE: (_broken,)}
+_RULES: Final[Mapping[str, tuple[_Rule, ...]]] = {ANY: (muted, _quiet), HARD: (muted,), UNREACHABLE: (_broken,)}
 
 
 def _at(connection: sa.Connection, row: Delivery) -> Sidechat | None:

@@ -118,6 +118,9 @@ class Sidechat(Shape):
     escalate_to: str | None
     time_zone: str
     broken: str | None
+    quiet_hours: str | None  # `22:00-07:00`, several with commas, in its time zone (R5)
+    muted_since: datetime | None
+    muted_until: datetime | None  # null while it is muted: until somebody unmutes it
 
     @classmethod
     def of(cls, one: rows.Sidechat) -> "Sidechat":
@@ -131,6 +134,9 @@ class Sidechat(Shape):
             escalate_to=one.escalate_to or None,
             time_zone=one.time_zone or "UTC",
             broken=one.broken or None,
+            quiet_hours=one.quiet_hours or None,
+            muted_since=one.muted_at,
+            muted_until=one.muted_until,
         )
 
 

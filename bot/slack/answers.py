@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot.buffer.digest_file import TopItem
 from bot.buffer.score import effective
-from bot.engine import commands
+from bot.engine import commands, holds
 from bot.engine.deps import Deps
 from bot.engine.glance import Glance, Held
 from bot.engine.naming import called
@@ -17,6 +17,7 @@ from bot.protocol.safety import cut, safe
 from bot.protocol.verbs import Status
 from bot.slack.asking import Ask, undo_safe
 from bot.wording import Mrkdwn
+from state.rows import Sidechat
 
 SUMMARY_MAX: Final = 120
 RESULT_MAX: Final = 600
@@ -171,8 +172,17 @@ async def plan(ask: Ask) -> list[str]:
     return rows or ask.done("no_plan")
 
 
+def _muted(sidechat: Sidechat, now: datetime) -> str:
+    """Return until when a sidechat is muted, in words; nothing where it is not."""
+    hold = holds.muted(sidechat, now)
+    return "" if hold is None else f"until {clock(hold.until)}" if hold.until else "until somebody unmutes it"
+
+
 async def sidechats(ask: Ask) -> list[str]:
-    names = ("name", "agent", "channel", "thread", "escalate_to", "broken")
+    names = ("name", "agent", "channel", "thread", "escalate_to", "broken", "quiet_hours", "time_zone")
     found = await commands.sidechat_list(ask.deps)
-    rows = [ask.say("sidechat", **{name: getattr(one, name) for name in names}) for one in found]
+    rows = [
+        ask.say("sidechat", **{name: getattr(one, name) for name in names}, muted=_muted(one, ask.deps.clock.now()))
+        for one in found
+    ]
     return rows or ask.done("no_sidechats")

@@ -247,6 +247,8 @@ def test_mute_and_unmute(cli):
     assert cli.data("sidechat", "mute", "646 tasks", "2h")["name"] == "646 tasks"
     assert cli.data("sidechat", "unmute", "646")["agent"] == "646"
     assert "is muted" in cli.ok("sidechat", "mute", "646 tasks")
+    assert "unmuted" in cli.ok("sidechat", "list")
+    assert cli.data("sidechat", "list")[0]["muted_since"]
     cli.fails(3, "sidechat", "mute", "nobody")
     cli.fails(3, "sidechat", "unmute", "nobody")
     cli.fails(2, "sidechat", "mute", "646", "soon")

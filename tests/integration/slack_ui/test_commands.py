@@ -238,7 +238,9 @@ async def test_operators_by_user_group(desk):
 async def test_mute_and_unmute(desk):
     """U1, R5: a sidechat by name, for a time or until it is ended; not by anybody."""
     assert "is muted until 20" in await desk.buffer("robin", "mute 646 tasks 2h")
+    assert "muted until 20" in await desk.buffer("robin", "sidechats")
     assert "no longer muted" in await desk.buffer("robin", "unmute 646 tasks")
+    assert "muted" not in await desk.buffer("robin", "sidechats")
     assert "until somebody unmutes it" in await desk.buffer("robin", "mute 646")
     assert NOT_YOURS in (await desk.buffer("alex", "mute 646")).casefold()
     assert "no sidechat is called" in (await desk.buffer("robin", "mute nobody")).casefold()

@@ -1,15 +1,19 @@
 """The running bot against the sandbox, both as processes of their own (SPEC §13)."""
 
 import asyncio
+import socket
 import time
 from pathlib import Path
 from typing import Any
+
+import httpx2
 
 from bench import world
 from bench.report import Figure
 from bot.cli.demo.feeding import question
 from bot.cli.demo.world import World
 from bot.cli.demo.world import world as demo
+from bot.config import load
 from state import records
 
 BURST = 1_000
@@ -19,6 +23,17 @@ OPEN_JOBS = 10_000
 MEMORY_MIB = 200.0
 START_SECONDS = 5.0
 POST_MS = 50.0
+TOKEN = "bench-token-0123456789"
+TOKENS = f"bench:source:{TOKEN}"
+URGENT = {
+    "source": "slack:x",
+    "thread_id": "t-urgent",
+    "author": "dana",
+    "content_summary": "now",
+    "kind": "mention",
+    "marker": "!",
+    "agent": "lou",
+}
 
 
 def figures() -> list[Figure]:
@@ -27,7 +42,7 @@ def figures() -> list[Figure]:
 
 async def _burst_and_post() -> list[Figure]:
     with world.folder() as folder:
-        async with demo(Path(folder)) as made:
+        async with demo(Path(folder), serve=(_free_port(), TOKENS)) as made:
             late, slowest = await _burst(made)
             delay = await _item_to_post(made)
     burst = f"{BURST:,} replies at once by Socket Mode ({late} unacknowledged after 2 s): the slowest, against 2 s"
@@ -36,6 +51,12 @@ async def _burst_and_post() -> list[Figure]:
         Figure.of(burst, [(slowest * 1e3, DEADLINE * 1e3)], unit="ms", at_most=1.0),
         Figure.of(post, [(delay * 1e3, POST_MS)], unit="ms", at_most=1.0),
     ]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
 
 
 async def _burst(made: World) -> tuple[int, float]:
@@ -70,13 +91,9 @@ async def _item_to_post(made: World) -> float:
     await asyncio.sleep(3)
     assert made.deps is not None
     known = {one["ts"] for one in await made.messages("lou-desk")}
-    from bot.buffer.items import Draft  # noqa: PLC0415
-    from bot.engine import intake  # noqa: PLC0415
-
-    draft = Draft(
-        source="slack:x", thread_id="t-urgent", author="dana", summary="now", kind="mention", marker="!", agent="lou"
-    )
-    await intake.take(made.deps, [draft], source="bench")
+    port = load(made.environment, starting=False).http.port
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as client:
+        (await client.post(f"http://127.0.0.1:{port}/v1/items", json=URGENT)).raise_for_status()
     stored = time.time()
     while True:
         fresh = [

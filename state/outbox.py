@@ -5,7 +5,7 @@ A row lives `ready → sending → sent`; `unclear` is a post of which nobody kn
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -16,7 +16,9 @@ from state.rows import Delivery
 from state.statements import as_json, columns_of, insert_once, update
 from state.tables import outbox
 
+RECEIPTS = ("card", "reaction")  # outside the Slack window, and repeatable without harm
 _COLUMNS = columns_of(outbox, Delivery)
+_RECEIPT = outbox.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in RECEIPTS])
 _WAITING = sa.literal_column("status").in_([sa.literal_column(f"'{s}'") for s in ("ready", "sending", "unclear")])
 
 
@@ -40,9 +42,18 @@ def requeue(connection: sa.Connection, key: str, now: datetime) -> None:
 
 
 def due(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
-    """Return rows that may be worked on now, the weightiest first; `not_before` of a leased row is its lease's end."""
-    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.not_before <= now).order_by(outbox.c.weight, outbox.c.seq)
-    query = query.limit(most)
+    """Return posts that may be worked on now, the weightiest first; `not_before` of a leased row is its lease's end."""
+    return _due(connection, now, most, ~_RECEIPT)
+
+
+def receipts_due(connection: sa.Connection, now: datetime, most: int, kinds: Collection[str]) -> list[Delivery]:
+    """Return receipts of these kinds that may be given now: they have a lane of their own, and no post waits behind."""
+    return _due(connection, now, most, outbox.c.kind.in_(kinds)) if kinds else []
+
+
+def _due(connection: sa.Connection, now: datetime, most: int, which: sa.ColumnElement[bool]) -> list[Delivery]:
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.not_before <= now, which)
+    query = query.order_by(outbox.c.weight, outbox.c.seq).limit(most)
     if connection.dialect.name == "postgresql":
         query = query.with_for_update(skip_locked=True)
     return [_value(row) for row in connection.execute(query)]

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,11 +11,11 @@ from bot.protocol.verbs import OPEN, Status
 from state import jobs
 from state.hot import Hot
 from state.items import WAITING
+from state.outbox import RECEIPTS
 from state.rows import Delivery, Followup
 from state.statements import columns_of
 from state.tables import followups, items, marks, outbox
 
-SMALL: Final = ("card", "reaction")  # receipts: no posts, so that no window and no pause holds them
 _OPEN = sa.literal_column("status").in_([sa.literal_column(f"'{status}'") for status in sorted(OPEN)])
 _PENDING = followups.c.status == sa.literal_column("'pending'")
 _WAITING_ROWS = sa.literal_column("outbox.status").in_(
@@ -82,7 +82,7 @@ def set_expiries(connection: sa.Connection, expiries: list[tuple[int, datetime]]
 
 def owed(connection: sa.Connection, most: int) -> list[Delivery]:
     """Return what is owed to Slack and is no receipt, the next to be released first."""
-    query = sa.select(*_DELIVERY).where(_WAITING_ROWS, outbox.c.kind.not_in(SMALL))
+    query = sa.select(*_DELIVERY).where(_WAITING_ROWS, outbox.c.kind.not_in(RECEIPTS))
     return [
         _delivery(row)
         for row in connection.execute(query.order_by(outbox.c.not_before, outbox.c.seq).limit(most)).mappings()
@@ -90,8 +90,8 @@ def owed(connection: sa.Connection, most: int) -> list[Delivery]:
 
 
 def due_while_paused(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
-    """Return what may be worked on during a pause: receipts, and posts of which nobody knows whether they arrived."""
-    allowed = sa.or_(outbox.c.kind.in_(SMALL), outbox.c.status != "ready")
+    """Return the posts that may be worked on during a pause: those of which nobody knows whether they arrived."""
+    allowed = sa.and_(outbox.c.kind.not_in(RECEIPTS), outbox.c.status != "ready")
     query = sa.select(*_DELIVERY).where(_WAITING_ROWS, outbox.c.not_before <= now, allowed)
     query = query.order_by(outbox.c.weight, outbox.c.seq).limit(most)
     if connection.dialect.name == "postgresql":
@@ -114,7 +114,7 @@ _COPIES = Hot(
 
 def message(connection: sa.Connection, channel: str, ts: str) -> Delivery | None:
     """Return the row of one of our own messages, by where it stands."""
-    query = sa.select(*_DELIVERY).where(outbox.c.channel == channel, outbox.c.ts == ts, outbox.c.kind.not_in(SMALL))
+    query = sa.select(*_DELIVERY).where(outbox.c.channel == channel, outbox.c.ts == ts, outbox.c.kind.not_in(RECEIPTS))
     row = connection.execute(query.limit(1)).mappings().first() if ts else None
     return _delivery(row) if row else None
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.buffer.limits import Action, backed_off
+from bot.buffer.limits import Action, Backoff, backed_off
 from bot.engine import delivery, holds, reading_back
 from bot.engine.deps import Deps
 from bot.engine.letters import Letter, draft
@@ -26,6 +26,7 @@ from state import limits, outbox, overview, records
 from state.rows import Delivery
 
 BATCH: Final = 32
+RECEIPTS_BATCH: Final = 8
 AT_ONCE: Final = 8  # calls to Slack under way together
 LEASE: Final = timedelta(seconds=60)
 AUTH_PAUSE: Final = timedelta(seconds=30)
@@ -66,9 +67,9 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
     pause = limits.backoff(connection, delivery.SCOPE_OF_POSTS)
     claims: list[Claim] = []
     busy: set[str] = set()
-    for row in _due(connection, now):
-        look = row.status != "ready" and row.attempts > 0 and row.kind not in _SMALL
-        if not look and row.kind not in _SMALL:
+    for row in [*_due(connection, now), *_receipts(connection, now)]:
+        look = row.status != "ready" and row.attempts > 0 and row.kind not in outbox.RECEIPTS
+        if not look and row.kind not in outbox.RECEIPTS:
             if row.destination in busy:
                 continue
             hold = holds.of_row(connection, row, now)
@@ -89,12 +90,20 @@ def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
 
 
 def _due(connection: sa.Connection, now: datetime) -> list[Delivery]:
-    """Return what may be worked on; a pause lets out receipts only, and looks for what may have arrived (U1)."""
+    """Return the posts that may be worked on; a pause lets out none, and looks for what may have arrived (U1)."""
     find = overview.due_while_paused if is_paused(connection) else outbox.due
     return find(connection, now, BATCH)
 
 
-_SMALL: Final = frozenset({"card", "reaction"})  # outside the Slack window, and repeatable without harm
+def _receipts(connection: sa.Connection, now: datetime) -> list[Delivery]:
+    """Return a few receipts, paused or not; a thousand replies at once must not keep one urgent digest waiting."""
+    limited = {kind: limits.backoff(connection, _scope_of(kind)) for kind in outbox.RECEIPTS}
+    kinds = [kind for kind, pause in limited.items() if pause is None or pause.until <= now]
+    return outbox.receipts_due(connection, now, RECEIPTS_BATCH, kinds)
+
+
+def _scope_of(kind: str) -> str:
+    return f"slack:{kind}"
 
 
 def _window_clear(deps: Deps, connection: sa.Connection, row: Delivery, now: datetime) -> bool:
@@ -279,7 +288,7 @@ async def _failed(deps: Deps, row: Delivery, error: SlackError) -> None:
         case SlackRefusedError():
             await deps.store.write(lambda connection: delivery.refused(deps, connection, row, error.reason))
             deps.bells.outbox.set()
-        case _ if row.kind in _SMALL:
+        case _ if row.kind in outbox.RECEIPTS:
             await _again(deps, row, deps.settings.look_again_after, error.reason)
         case _:
             await _unclear(deps, row, error.reason, looks=0)
@@ -291,8 +300,10 @@ def _pause(deps: Deps, connection: sa.Connection, row: Delivery, retry_after: fl
     previous = limits.backoff(connection, scope)
     window = deps.settings.slack_window
     pause = backed_off(previous, window=window, now=now, retry_after=timedelta(seconds=retry_after))
-    if row.kind in _SMALL:
-        outbox.change(connection, row.seq, {"status": "ready", "not_before": pause.until, "error": "ratelimited"})
+    if row.kind in outbox.RECEIPTS:
+        until = now + timedelta(seconds=retry_after)
+        limits.back_off(connection, _scope_of(row.kind), Backoff(pause=until - now, until=until))
+        outbox.change(connection, row.seq, {"status": "ready", "not_before": until, "error": "ratelimited"})
         return
     limits.back_off(connection, scope, pause)
     look_at = max(pause.until, now + deps.settings.look_again_after)  # a read lags: the one look must not be too early

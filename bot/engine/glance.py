@@ -110,7 +110,7 @@ def held(connection: sa.Connection, now: datetime) -> list[Held]:
 
 
 def _held(row: Delivery, *, paused: bool) -> Held:
-    stopped = paused and row.kind not in overview.SMALL
+    stopped = paused and row.kind not in outbox.RECEIPTS
     why = "posting is paused" if stopped else _why(row)
     until = None if stopped else row.not_before
     return Held(kind=row.kind, job_id=row.job_id, to=row.destination, until=until, why=why)

@@ -61,12 +61,13 @@ class Budgets:
     _methods: dict[str, _Bucket] = field(default_factory=dict)
     _channels: dict[str, _Bucket] = field(default_factory=dict)
 
-    async def take(self, method: str, channel: str = "") -> None:
+    async def take(self, method: str, channel: str = "", *, wait_max: float | None = None) -> None:
         """Return when the call may go.
 
         Args:
             method: The Web API method.
             channel: Where a post goes; empty for calls that only their method limits.
+            wait_max: Seconds that this call may wait for its turn, where it is not as long as any.
 
         Raises:
             SlackRateLimitedError: its turn does not come in time, or Slack limited the method meanwhile.
@@ -74,7 +75,7 @@ class Budgets:
         buckets = [self._bucket(method), *([self._of_channel(channel)] if channel else [])]
         now = self.clock.monotonic()
         wait = max(bucket.wait(now) for bucket in buckets)
-        if wait > self.wait_max:
+        if wait > (self.wait_max if wait_max is None else wait_max):
             raise SlackRateLimitedError(wait)
         for bucket in buckets:
             bucket.take(now + wait)

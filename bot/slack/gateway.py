@@ -131,10 +131,11 @@ class SlackGateway:
 
     async def update(self, channel: str, ts: str, card: Card) -> None:
         shown = {"text": fitted(card.text), "blocks": blocks_of(card)}
-        await self._call("chat.update", {"channel": channel, "ts": ts, **shown, **_PLAIN})
+        await self._call("chat.update", {"channel": channel, "ts": ts, **shown, **_PLAIN}, wait_max=0.0)
 
     async def react(self, channel: str, ts: str, emoji: str) -> None:
-        await self._call("reactions.add", {"channel": channel, "timestamp": ts, "name": emoji}, fine="already_reacted")
+        reaction = {"channel": channel, "timestamp": ts, "name": emoji}
+        await self._call("reactions.add", reaction, fine="already_reacted", wait_max=0.0)
 
     async def delete(self, channel: str, ts: str) -> None:
         await self._call("chat.delete", {"channel": channel, "ts": ts}, fine="message_not_found")
@@ -248,7 +249,15 @@ class SlackGateway:
         except SlackError:
             return ""
 
-    async def _call(self, method: str, arguments: dict[str, object], *, channel: str = "", fine: str = "") -> Json:
+    async def _call(
+        self,
+        method: str,
+        arguments: Mapping[str, object],
+        *,
+        channel: str = "",
+        fine: str = "",
+        wait_max: float | None = None,
+    ) -> Json:
         """Make one call, in its turn.
 
         Args:
@@ -256,8 +265,9 @@ class SlackGateway:
             arguments: Its arguments.
             channel: Whose own budget it takes from, too.
             fine: An error code that means that all is as it should be.
+            wait_max: Seconds that it may wait for its turn; receipts do not wait, since others would behind them.
         """
-        await self._budgets.take(method, channel)
+        await self._budgets.take(method, channel, wait_max=wait_max)
         try:
             return await self._send(method, arguments)
         except FOREIGN as error:
@@ -268,11 +278,11 @@ class SlackGateway:
                 return {}
             raise failure from error
 
-    async def _send(self, method: str, arguments: dict[str, object]) -> Json:
+    async def _send(self, method: str, arguments: Mapping[str, object]) -> Json:
         if method in _READS:
-            response = await self._reads.api_call(method, http_verb="GET", params=arguments)
+            response = await self._reads.api_call(method, http_verb="GET", params=dict(arguments))
         else:
-            response = await self._posts.api_call(method, json=arguments)
+            response = await self._posts.api_call(method, json=dict(arguments))
         granted = granted_by(cast("Mapping[str, object]", response.headers))
         self._granted = self._granted if granted is None else granted
         return cast("Json", response.data)

@@ -102,8 +102,14 @@ class World:
 
 
 @asynccontextmanager
-async def world(folder: Path, *, port: int = 0) -> AsyncIterator[World]:
-    """Start the workspace and the bot with its data in a folder, and stop both."""
+async def world(folder: Path, *, port: int = 0, serve: tuple[int, str] | None = None) -> AsyncIterator[World]:
+    """Start the workspace and the bot with its data in a folder, and stop both.
+
+    Args:
+        folder: The data folder.
+        port: The workspace's; 0 takes any free one.
+        serve: The port of the bot's own server, and who may use it, as in DIGESTBOT_HTTP_TOKENS.
+    """
     sandbox = await _start("-m", "bot.sandbox", "--port", str(port), "--time-scale", "0.2", stdout=True)
     try:
         ready = json.loads(await _first_line(sandbox))
@@ -116,6 +122,8 @@ async def world(folder: Path, *, port: int = 0) -> AsyncIterator[World]:
                 channels={},
             )
             await _furnish(made, folder)
+            if serve is not None:
+                _open_http(made, folder, *serve)
             made.bot = await _start("-m", "bot.cli", "run", environment=made.environment)
             try:
                 await _connected(made)
@@ -175,6 +183,12 @@ async def _furnish(made: World, folder: Path) -> None:
         # A claim is honoured when two nudges would have come; a malformed reply is mended soon.
         later = TIMEOUT_SECONDS * 2.25 if agent == "pip" else 2.0
         await made.do("agents/start", name=agent, channel=AGENTS[agent], behaviours=behaviours, after=0.6, later=later)
+
+
+def _open_http(made: World, folder: Path, port: int, tokens: str) -> None:
+    with (folder / "digestbot.toml").open("a", encoding="utf-8") as file:
+        file.write(f"\n[http]\nport = {port}\n")
+    made.environment["DIGESTBOT_HTTP_TOKENS"] = tokens
 
 
 async def _connected(made: World) -> None:

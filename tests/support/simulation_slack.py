@@ -20,7 +20,7 @@ from bot.errors import SlackAuthError, SlackRateLimitedError, SlackRefusedError,
 ME = Author(user="UBOT", bot="BBOT", app="ABOT", team="T1", name="digestbot")
 READS = 0.1  # of the crashes at calls happen at one that only reads
 STALE = timedelta(seconds=4)  # so far a read may lag behind
-_HOST = re.compile(r"\b[a-z]+\.example\b")
+_HOST = re.compile(r"(?<![/\w])[a-z]+\.example\b")  # a bare one; what stands in an address is left alone
 
 
 class Crash(BaseException):

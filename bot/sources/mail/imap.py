@@ -60,10 +60,19 @@ class ImapFolder:
             self._box.idle.start()  # type: ignore[no-untyped-call]
             heard = False
             while seconds > 0 and not stop() and not heard:
-                heard = bool(self._box.idle.poll(timeout=min(_GLANCE_SECONDS, seconds)))
+                heard = self._hears(min(_GLANCE_SECONDS, seconds))
                 seconds -= _GLANCE_SECONDS
             self._box.idle.stop()  # type: ignore[no-untyped-call]
         return heard
+
+    def _hears(self, seconds: float) -> bool:
+        """Whether the server says anything so long. The library reads without waiting, so that a line can be torn."""
+        try:
+            return bool(self._box.idle.poll(timeout=seconds))
+        except IMAP4.abort as error:
+            if "unterminated line" not in str(error):
+                raise
+            return True  # half a line is news; the rest of it is read when the wait ends
 
     def _can_idle(self) -> bool:
         """Ask anew: what a server can do it often tells only after the sign-in (RFC 9051 §6.1.1)."""
@@ -93,6 +102,8 @@ def open_folder(account: Account) -> Iterator[ImapFolder]:
     finally:
         with suppress(ImapToolsError, IMAP4.error, OSError):  # a dead connection cannot take leave
             box.logout()
+        with suppress(OSError):  # and is not closed by trying to; one that was is closed twice
+            box.client.shutdown()
 
 
 def _connected(account: Account) -> BaseMailBox:

@@ -131,7 +131,11 @@ def scan(text: str) -> Scan:
         last = found.end()
         if found.lastgroup == "code":
             _code(state, found)
-        elif (said := bracket(found["inside"] or found["coded"])) is not None and _take(state, said, found):
+            continue
+        state.move(found.start())
+        if state.quoted:
+            continue
+        if (said := bracket(found["inside"] or found["coded"])) is not None and _take(state, said, found):
             return state
     state.rest.append(text[last:])
     return state
@@ -146,11 +150,8 @@ def _overflow(state: Scan, said: Bracket) -> bool:
 
 
 def _take(state: Scan, said: Bracket, found: re.Match[str]) -> bool:
-    """Take up what a bracket says, unless its line is quoted; true when that is more than is read."""
+    """Take up what a bracket says; true when that is more than is read."""
     start, end = _outside(state.text, found)
-    state.move(start)
-    if state.quoted:
-        return False
     place = state.place(start)
     if said.shape is Shape.SPOILT:
         _spoilt(state, said, placed=place is not None)

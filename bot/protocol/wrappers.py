@@ -12,6 +12,7 @@ PAIRS = {
 }  # fmt: skip
 EMPHASIS = tuple(sign for sign in PAIRS if not sign.strip("*_"))  # the long before what they begin with
 _LENGTHS = sorted({len(sign) for sign in PAIRS}, reverse=True)
+_LAST_SIGNS = frozenset(sign[-1] for sign in PAIRS)
 _FIRST_SIGNS = frozenset(sign[0] for sign in PAIRS)
 _SIGNS_MAX = 100  # what holds more of its own sign is not thinly wrapped
 _LINES_MAX = 100
@@ -39,6 +40,8 @@ def drop_struck(text: str) -> str:
 
 def opener_before(text: str, position: int) -> str:
     """Return the opening sign of the wrapper that ends at `position`, or nothing."""
+    if text[position - 1 : position] not in _LAST_SIGNS:
+        return ""
     before = (text[max(0, position - length) : position] for length in _LENGTHS)
     return next((sign for sign in before if sign in PAIRS), "")
 

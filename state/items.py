@@ -210,6 +210,12 @@ def move(
         insert(connection, transitions, log)
 
 
+def merge(connection: sa.Connection, gone: Iterable[str], keeper: str, *, reason: str, now: datetime) -> None:
+    """Let a keeper stand for stored items: each is `merged`, and names it."""
+    moving = [found for one in gone if (found := get(connection, one)) is not None]
+    move(connection, moving, State.MERGED, reason=reason, now=now, changes={"merged_into": keeper})
+
+
 def history(connection: sa.Connection, item_id: str) -> list[dict[str, Any]]:
     """Return the transitions of an item, oldest first."""
     query = sa.select(transitions).where(transitions.c.item_id == item_id).order_by(transitions.c.seq)

@@ -137,15 +137,7 @@ def _placed(connection: sa.Connection, draft: Draft, item: Item, now: datetime) 
 
 def _apply(connection: sa.Connection, settings: Settings, item: Item, merge: Merge, now: datetime) -> None:
     """Let the decision's keeper stand for the others; the newcomer is stored."""
-    gone = [item if one == item.id else items.get(connection, one) for one in merge.merged]
-    items.move(
-        connection,
-        [one for one in gone if one is not None],
-        State.MERGED,
-        reason=merge.reason,
-        now=now,
-        changes={"merged_into": merge.keeper},
-    )
+    items.merge(connection, merge.merged, merge.keeper, reason=merge.reason, now=now)
     if merge.merged or merge.count != item.resubmission_count or merge.keeper != item.id:
         items.recount(connection, merge.keeper, merge.count, merge.marker, decay=settings.decay)
     if merge.merged:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from bot.buffer import bursts
 from bot.buffer.bursts import Burst, Member
-from bot.buffer.items import MARKERS, Item, State
+from bot.buffer.items import MARKERS, Item
 from state import items, records
 from state.statements import as_json
 
@@ -23,15 +23,7 @@ def collapse(connection: sa.Connection, item: Item, now: datetime) -> Burst:
     if not plan.merged:
         return plan
     _keep(connection, plan, {one: group[one] for one in (plan.keeper, *plan.merged)}, now)
-    gone = [items.get(connection, one) for one in plan.merged]
-    items.move(
-        connection,
-        [one for one in gone if one is not None],
-        State.MERGED,
-        reason=plan.reason,
-        now=now,
-        changes={"merged_into": plan.keeper},
-    )
+    items.merge(connection, plan.merged, plan.keeper, reason=plan.reason, now=now)
     detail = {"participants": plan.participants, "merged": list(plan.merged)}
     records.note(connection, plan.keeper, "burst", now, why=plan.reason, detail=detail)
     return plan

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from imaplib import IMAP4
-from typing import Final
+from io import BufferedReader
+from selectors import EVENT_READ, DefaultSelector
+from typing import Final, cast
 
 from imap_tools import BaseMailBox, MailBox, MailBoxStartTls, MailBoxUnencrypted
 from imap_tools.errors import ImapToolsError, MailboxFolderSelectError, MailboxLoginError
@@ -66,13 +68,24 @@ class ImapFolder:
         return heard
 
     def _hears(self, seconds: float) -> bool:
-        """Whether the server says anything so long. The library reads without waiting, so that a line can be torn."""
+        """Whether the server says anything so long. It is only looked at, never read: no line can be torn."""
+        if self._at_hand():
+            return True
+        with DefaultSelector() as readable:
+            readable.register(self._box.client.sock, EVENT_READ)
+            return bool(readable.select(seconds))
+
+    def _at_hand(self) -> bool:
+        """Whether something came with the last line, in our buffer or decrypted beneath it, where no selector sees."""
+        client = self._box.client
+        patience = client.sock.gettimeout()
+        client.sock.settimeout(0)
         try:
-            return bool(self._box.idle.poll(timeout=seconds))
-        except IMAP4.abort as error:
-            if "unterminated line" not in str(error):
-                raise
-            return True  # half a line is news; the rest of it is read when the wait ends
+            return bool(cast("BufferedReader", client.file).peek(1))
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return False
+        finally:
+            client.sock.settimeout(patience)
 
     def _can_idle(self) -> bool:
         """Ask anew: what a server can do it often tells only after the sign-in (RFC 9051 §6.1.1)."""

@@ -6,11 +6,9 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from imaplib import IMAP4
 from pathlib import Path
 
 import pytest
-from imap_tools.idle import IdleManager
 from support.clocks import FakeClock
 from support.imap import PASSWORD, USER, ImapServer, running_imap_server
 
@@ -189,16 +187,3 @@ async def test_server_that_is_not_the_one_it_says_never_gets_the_secret(stranger
     with pytest.raises(MailUnreachableError, match="certificate verify failed"):
         await stranger.fetch(security="starttls", secret=lambda: asked.append("asked") or PASSWORD)
     assert not asked
-
-
-async def test_half_a_line_is_news(inbox, monkeypatch):
-    """S3: a line that arrives in two pieces ends the wait, and the connection goes on; what breaks it is told."""
-    said = ["socket error: unterminated line: b'* 1 FETCH ('", "connection reset"]
-
-    def torn(_self, timeout):
-        raise IMAP4.abort(said.pop(0))
-
-    monkeypatch.setattr(IdleManager, "poll", torn)
-    assert await inbox.poller().wait(5)
-    with pytest.raises(MailUnreachableError):
-        await inbox.poller().wait(5)

@@ -43,7 +43,7 @@ def figures() -> list[Figure]:
 
 async def _burst_and_post() -> list[Figure]:
     with world.folder() as folder:
-        async with demo(Path(folder), serve=(_free_port(), TOKENS)) as made:
+        async with demo(Path(folder), serve=(_free_port(), TOKENS), time_scale=1) as made:
             late, slowest = await _burst(made)
             delay = await _item_to_post(made)
     burst = f"{BURST:,} replies at once by Socket Mode ({late} unacknowledged after 2 s): the slowest, against 2 s"

@@ -102,15 +102,18 @@ class World:
 
 
 @asynccontextmanager
-async def world(folder: Path, *, port: int = 0, serve: tuple[int, str] | None = None) -> AsyncIterator[World]:
+async def world(
+    folder: Path, *, port: int = 0, serve: tuple[int, str] | None = None, time_scale: float = 0.2
+) -> AsyncIterator[World]:
     """Start the workspace and the bot with its data in a folder, and stop both.
 
     Args:
         folder: The data folder.
         port: The workspace's; 0 takes any free one.
         serve: The port of the bot's own server, and who may use it, as in DIGESTBOT_HTTP_TOKENS.
+        time_scale: How fast the workspace's own patience passes; 1 is Slack's.
     """
-    sandbox = await _start("-m", "bot.sandbox", "--port", str(port), "--time-scale", "0.2", stdout=True)
+    sandbox = await _start("-m", "bot.sandbox", "--port", str(port), "--time-scale", str(time_scale), stdout=True)
     try:
         ready = json.loads(await _first_line(sandbox))
         async with aiohttp.ClientSession() as session:

@@ -216,7 +216,6 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
     holder = "run" if deps.store.dialect == "sqlite" else f"{socket.gethostname()}:{os.getpid()}:{deps.clock.now()}"
     telling = [one for one in asked if isinstance(one, MailSource)]
     return (
-        Beat(name="courier", job=courier.deliver, every=GLANCE, bell=bells.outbox),
         Beat(name="sweeper", job=sweeper.sweep, every=GLANCE, bell=bells.followups),
         Beat(name="urgent", job=composer.act_urgent, every=GLANCE, bell=bells.items),
         Beat(name="act", job=_cycle, every=settings.act_every),
@@ -275,6 +274,7 @@ async def _serve(
     faces = await _listen(deps, config, gateway, stack)
     deps.probe("run.listening")
     running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps, asked)]
+    running.append(asyncio.create_task(courier.run(deps)))
     waiting = [asyncio.create_task(stopping.wait()), *(asyncio.create_task(face.wait()) for face in faces)]
     deps.log.info("run.started", mode=config.slack.mode, database=deps.store.dialect)
     try:

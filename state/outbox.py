@@ -7,6 +7,7 @@ A row lives `ready → sending → sent`; `unclear` is a post of which nobody kn
 import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from functools import lru_cache
 
 import sqlalchemy as sa
@@ -19,7 +20,9 @@ from state.tables import outbox
 RECEIPTS = ("card", "reaction")  # outside the Slack window, and repeatable without harm
 _COLUMNS = columns_of(outbox, Delivery)
 _RECEIPT = outbox.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in RECEIPTS])
-_WAITING = sa.literal_column("status").in_([sa.literal_column(f"'{s}'") for s in ("ready", "sending", "unclear")])
+_WAITING_STATES: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{s}'") for s in ("ready", "sending", "unclear")]
+_WAITING = sa.literal_column("status").in_(_WAITING_STATES)
+_WAITING_ROWS = sa.literal_column("outbox.status").in_(_WAITING_STATES)  # where the table is joined with itself
 
 
 def _value(row: sa.Row[tuple[object, ...]]) -> Delivery:
@@ -41,21 +44,63 @@ def requeue(connection: sa.Connection, key: str, now: datetime) -> None:
     )
 
 
-def due(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
-    """Return posts that may be worked on now, the weightiest first; `not_before` of a leased row is its lease's end."""
-    return _due(connection, now, most, ~_RECEIPT)
+class Lane(StrEnum):
+    """Ways to Slack that do not wait for each other."""
+
+    POSTS = "posts"
+    READS = "reads"  # before which Slack's record is read: nudges, and posts of which nobody knows whether they arrived
+    RECEIPTS = "receipts"
 
 
-def receipts_due(connection: sa.Connection, now: datetime, most: int, kinds: Collection[str]) -> list[Delivery]:
-    """Return receipts of these kinds that may be given now: they have a lane of their own, and no post waits behind."""
-    return _due(connection, now, most, outbox.c.kind.in_(kinds)) if kinds else []
+_UNCLEAR = sa.and_(sa.literal_column("outbox.status") != sa.literal_column("'ready'"), outbox.c.attempts > 0)
+_READ_FIRST = sa.or_(outbox.c.kind == sa.literal_column("'nudge'"), _UNCLEAR)
+_LANES = {
+    Lane.POSTS: sa.and_(~_RECEIPT, ~_READ_FIRST),
+    Lane.READS: sa.and_(~_RECEIPT, _READ_FIRST),
+    Lane.RECEIPTS: _RECEIPT,
+}
+_PAUSED = {**_LANES, Lane.POSTS: sa.false(), Lane.READS: sa.and_(~_RECEIPT, _UNCLEAR)}
 
 
-def _due(connection: sa.Connection, now: datetime, most: int, which: sa.ColumnElement[bool]) -> list[Delivery]:
-    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.not_before <= now, which)
+def is_unclear(row: Delivery) -> bool:
+    """Whether nobody knows if this post arrived."""
+    return row.kind not in RECEIPTS and row.status != "ready" and row.attempts > 0
+
+
+def due(
+    connection: sa.Connection,
+    now: datetime,
+    lane: Lane,
+    most: int,
+    *,
+    paused: bool = False,
+    without: Collection[str] = (),
+) -> list[Delivery]:
+    """Return what of a lane may be worked on now, the weightiest first.
+
+    What is ready waits for the post that is on its way to its destination.
+
+    Args:
+        connection: The caller's transaction.
+        now: The time; `not_before` of a leased row is its lease's end.
+        lane: Which lane.
+        most: How many rows at most.
+        paused: Whether nothing new may be posted.
+        without: Kinds that rest.
+    """
+    on_its_way = outbox.alias("on_its_way")
+    busy = sa.select(on_its_way.c.destination).where(
+        on_its_way.c.status == sa.literal_column("'sending'"),
+        on_its_way.c.not_before > now,
+        on_its_way.c.kind.not_in(RECEIPTS),
+    )
+    which = [_PAUSED[lane] if paused else _LANES[lane], outbox.c.kind.not_in(without)]
+    if lane is not Lane.RECEIPTS:
+        which.append(sa.or_(_UNCLEAR, outbox.c.destination.not_in(busy)))
+    query = sa.select(*_COLUMNS).where(_WAITING_ROWS, outbox.c.not_before <= now, *which)
     query = query.order_by(outbox.c.weight, outbox.c.seq).limit(most)
     if connection.dialect.name == "postgresql":
-        query = query.with_for_update(skip_locked=True)
+        query = query.with_for_update(skip_locked=True, of=outbox)
     return [_value(row) for row in connection.execute(query)]
 
 
@@ -163,10 +208,8 @@ def channel_of(connection: sa.Connection, destination: str) -> str:
 
 
 def without_channel(connection: sa.Connection) -> list[Delivery]:
-    """Return what was sent, or is being sent, to somebody of whom we do not know where Slack put it."""
-    query = sa.select(*_COLUMNS).where(
-        _WAITING, outbox.c.status.in_(["sending", "unclear"]), outbox.c.attempts > 0, outbox.c.channel == ""
-    )
+    """Return what was tried with somebody of whom we do not know where Slack put it."""
+    query = sa.select(*_COLUMNS).where(_WAITING, outbox.c.attempts > 0, outbox.c.channel == "")
     return [_value(row) for row in connection.execute(query.order_by(outbox.c.seq))]
 
 

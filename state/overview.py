@@ -89,16 +89,6 @@ def owed(connection: sa.Connection, most: int) -> list[Delivery]:
     ]
 
 
-def due_while_paused(connection: sa.Connection, now: datetime, most: int) -> list[Delivery]:
-    """Return the posts that may be worked on during a pause: those of which nobody knows whether they arrived."""
-    allowed = sa.and_(outbox.c.kind.not_in(RECEIPTS), outbox.c.status != "ready")
-    query = sa.select(*_DELIVERY).where(_WAITING_ROWS, outbox.c.not_before <= now, allowed)
-    query = query.order_by(outbox.c.weight, outbox.c.seq).limit(most)
-    if connection.dialect.name == "postgresql":
-        query = query.with_for_update(skip_locked=True)
-    return [_delivery(row) for row in connection.execute(query).mappings()]
-
-
 def copies(connection: sa.Connection, job_id: str) -> list[Delivery]:
     """Return the messages in Slack that show a job beside its digest: their buttons go when it is over."""
     return [_delivery(row) for row in _COPIES.rows(connection, job=job_id)]

@@ -8,113 +8,99 @@ arrived is looked for before it is sent again. No call is ever repeated by itsel
 
 import asyncio
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 import sqlalchemy as sa
 
-from bot.buffer.limits import Action, Backoff, backed_off
-from bot.engine import delivery, holds, reading_back
+from bot.buffer.limits import Backoff, backed_off
+from bot.engine import beat, claiming, delivery, reading_back
+from bot.engine.beat import GLANCE, Beat
+from bot.engine.claiming import Claim
 from bot.engine.deps import Deps
 from bot.engine.letters import Letter, draft
 from bot.engine.messages import Post, Posted
-from bot.engine.pausing import is_paused
 from bot.errors import SlackAuthError, SlackError, SlackRateLimitedError, SlackRefusedError, StoreError
-from state import limits, outbox, overview, records
+from state import limits, outbox, records
+from state.outbox import Lane
 from state.rows import Delivery
 
-BATCH: Final = 32
-RECEIPTS_BATCH: Final = 8
-AT_ONCE: Final = 8  # calls to Slack under way together
-LEASE: Final = timedelta(seconds=60)
 AUTH_PAUSE: Final = timedelta(seconds=30)
 UNREAD_RETRY: Final = timedelta(seconds=15)
 SHUT_OUT_RETRY: Final = timedelta(minutes=5)  # where Slack refuses to let us read
 LOOKS_MAX: Final = 2  # a post not found so often, a while apart, did not arrive
+_BLIND: Final = "blind"  # in a row's body: it is sent again though nobody could look whether it had arrived
 _PROVED: Final = frozenset({"digest", "escalation"})
 _BLOCK_FAULTS: Final = frozenset({"invalid_blocks", "msg_blocks_too_long", "invalid_blocks_format"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    row: Delivery
-    look: bool  # nobody knows whether it arrived: look for it
+async def run(deps: Deps) -> None:
+    """Deliver until the bot stops; what is under way then is finished."""
+    async with asyncio.TaskGroup() as group:
+        rounds = _Rounds(deps=deps, group=group)
+        await beat.run(deps, Beat(name="courier", job=rounds.begin, every=GLANCE, bell=deps.bells.outbox))
 
 
 async def deliver(deps: Deps) -> int:
-    """Work on everything that is due now; return the number of rows worked on."""
-    claims = await deps.store.write(lambda connection: claim(deps, connection))
-    deps.bells.leases.update(work.row.seq for work in claims)
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(work: Claim) -> None:
-        async with gate:
-            if not deps.bells.stopping.is_set():  # what is not begun by then is given back
-                await _handle(deps, work)
-                deps.bells.leases.discard(work.row.seq)
-
+    """Work on what may go now, and wait until it is done; return the number of rows worked on."""
     async with asyncio.TaskGroup() as group:
+        return await _Rounds(deps=deps, group=group).begin(deps)
+
+
+@dataclass(kw_only=True)
+class _Rounds:
+    """Begins what is due as often as it is asked to, and waits for none of it: what is slow holds up its own place."""
+
+    deps: Deps
+    group: asyncio.TaskGroup
+    under_way: Counter[Lane] = field(default_factory=Counter)
+    filled: frozenset[Lane] = frozenset()  # where the last claim took all there was room for: there may be more
+
+    async def begin(self, deps: Deps) -> int:
+        """Claim what there is room for and begin it; return the number of rows."""
+        room = {lane: most - self.under_way[lane] for lane, most in claiming.ROOM.items()}
+        claims = await deps.store.write(lambda connection: claiming.claim(deps, connection, room))
+        deps.bells.leases.update(work.row.seq for work in claims)
+        taken = Counter(work.lane for work in claims)
+        self.filled = frozenset(lane for lane in Lane if taken[lane] == room[lane])
+        self.under_way += taken
         for work in claims:
-            group.create_task(one(work))
-    return len(claims)
+            self.group.create_task(self._carry(work))
+        self._ring()  # for places that came free meanwhile
+        return len(claims)
+
+    async def _carry(self, work: Claim) -> None:
+        if self.deps.bells.stopping.is_set():  # what is not begun by then is given back
+            return
+        try:
+            await _handle(self.deps, work)
+        finally:
+            self._make_room(work.lane)
+        self.deps.bells.leases.discard(work.row.seq)
+        if work.row.kind == "digest" and not self.deps.bells.stopping.is_set():
+            await _greet(self.deps, work.row)
+
+    def _make_room(self, lane: Lane) -> None:
+        self.under_way[lane] -= 1
+        self._ring()
+
+    def _ring(self) -> None:
+        """Ask to begin again at once where there may be more, and there is room for it."""
+        if any(self.under_way[lane] < claiming.ROOM[lane] for lane in self.filled):
+            self.deps.bells.outbox.set()
 
 
-def claim(deps: Deps, connection: sa.Connection) -> list[Claim]:
-    """Take a lease on what may be worked on: one paced message a destination, within its window."""
-    now = deps.clock.now()
-    pause = limits.backoff(connection, delivery.SCOPE_OF_POSTS)
-    claims: list[Claim] = []
-    busy: set[str] = set()
-    for row in [*_due(connection, now), *_receipts(connection, now)]:
-        look = row.status != "ready" and row.attempts > 0 and row.kind not in outbox.RECEIPTS
-        if not look and row.kind not in outbox.RECEIPTS:
-            if row.destination in busy:
-                continue
-            hold = holds.of_row(connection, row, now)
-            if hold is not None:
-                outbox.hold(connection, row.seq, hold.reason, hold.until or now + holds.RECHECK)
-                continue
-            if pause is not None and pause.until > now:
-                outbox.change(connection, row.seq, {"not_before": pause.until, "status": "ready"})
-                continue
-            if row.paced and not _window_clear(deps, connection, row, now):
-                busy.add(row.destination)
-                continue
-            busy.add(row.destination)
-        until = now + LEASE
-        outbox.change(connection, row.seq, {"status": "sending", "lease_until": until, "not_before": until})
-        claims.append(Claim(row=row, look=look))
-    return claims
-
-
-def _due(connection: sa.Connection, now: datetime) -> list[Delivery]:
-    """Return the posts that may be worked on; a pause lets out none, and looks for what may have arrived (U1)."""
-    find = overview.due_while_paused if is_paused(connection) else outbox.due
-    return find(connection, now, BATCH)
-
-
-def _receipts(connection: sa.Connection, now: datetime) -> list[Delivery]:
-    """Return a few receipts, paused or not; a thousand replies at once must not keep one urgent digest waiting."""
-    limited = {kind: limits.backoff(connection, _scope_of(kind)) for kind in outbox.RECEIPTS}
-    kinds = [kind for kind, pause in limited.items() if pause is None or pause.until <= now]
-    return outbox.receipts_due(connection, now, RECEIPTS_BATCH, kinds)
-
-
-def _scope_of(kind: str) -> str:
-    return f"slack:{kind}"
-
-
-def _window_clear(deps: Deps, connection: sa.Connection, row: Delivery, now: datetime) -> bool:
-    """Take a slot of the destination's window, or hold what is owed there until the next one."""
-    scope, window = f"{Action.SLACK_MESSAGE}:{row.destination}", deps.settings.slack_window
-    verdict = limits.ask(connection, scope, window, now)
-    if not verdict.clear:
-        outbox.push_back(connection, row.destination, verdict.clear_at)
-        return False
-    limits.record(connection, scope, window, now)
-    return True
+async def _greet(deps: Deps, row: Delivery) -> None:
+    """Read a thread that has just come to be: a reply may have come before we knew it. Nobody waits for this."""
+    try:
+        placed = await deps.store.read(lambda connection: outbox.get(connection, row.seq))
+        if row.job_id and placed.status == "sent":
+            await reading_back.quietly(deps, row.job_id)
+    except Exception:
+        deps.log.exception("courier.thread_unread", job=row.job_id)  # the next nudge reads it
 
 
 async def _handle(deps: Deps, work: Claim) -> None:
@@ -144,6 +130,9 @@ async def _send(deps: Deps, row: Delivery) -> None:
         await _end(deps, row, "dropped", "nothing to say any more")
         return
     if row.kind == "nudge" and not await _thread_is_read(deps, row):
+        return
+    if row.body.get(_BLIND) and await reading_back.can_look(deps, row):
+        await _look(deps, row)
         return
     deps.probe(f"{row.kind}.before_send")
     if not await deps.store.write(lambda connection: delivery.arm(deps, connection, row, letter.text)):
@@ -233,8 +222,6 @@ async def _prove(deps: Deps, row: Delivery, posted: Posted, *, seen: bool = Fals
                 return
     await deps.store.write(lambda connection: delivery.placed(deps, connection, row, posted, permalink))
     deps.bells.followups.set()
-    if row.kind == "digest" and row.job_id:  # a reply may have come before we knew the thread
-        await reading_back.quietly(deps, row.job_id)
 
 
 async def _unproved(deps: Deps, row: Delivery, posted: Posted, error: SlackError) -> None:
@@ -302,7 +289,7 @@ def _pause(deps: Deps, connection: sa.Connection, row: Delivery, retry_after: fl
     pause = backed_off(previous, window=window, now=now, retry_after=timedelta(seconds=retry_after))
     if row.kind in outbox.RECEIPTS:
         until = now + timedelta(seconds=retry_after)
-        limits.back_off(connection, _scope_of(row.kind), Backoff(pause=until - now, until=until))
+        limits.back_off(connection, claiming.scope_of(row.kind), Backoff(pause=until - now, until=until))
         outbox.change(connection, row.seq, {"status": "ready", "not_before": until, "error": "ratelimited"})
         return
     limits.back_off(connection, scope, pause)
@@ -358,8 +345,15 @@ async def _look(deps: Deps, row: Delivery) -> None:
     if row.looks + 1 < LOOKS_MAX:
         await _unclear(deps, row, "not found yet", looks=row.looks + 1)
         return
-    await _again(deps, row, timedelta(0), "not found: sent again")
+    blind = not await reading_back.can_look(deps, row)
+    await deps.store.write(lambda connection: _send_again(deps, connection, row, blind=blind))
     deps.bells.outbox.set()
+
+
+def _send_again(deps: Deps, connection: sa.Connection, row: Delivery, *, blind: bool) -> None:
+    """Let it be sent once more; where nobody could look, that is caught up on if it becomes possible before."""
+    changes = {"status": "ready", "not_before": deps.clock.now(), "error": "not found: sent again"}
+    outbox.change(connection, row.seq, {**changes, "body": {**row.body, _BLIND: blind}})
 
 
 def _cannot_look(deps: Deps, connection: sa.Connection, row: Delivery, reason: str, *, gone: bool) -> None:

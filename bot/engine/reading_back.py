@@ -46,12 +46,17 @@ async def quietly(deps: Deps, job_id: str) -> None:
         deps.log.info("thread.unread", job=job_id, reason=error.reason)
 
 
+async def can_look(deps: Deps, row: Delivery) -> bool:
+    """Whether it is known where a row would stand: of a person whom we have never written to it is not."""
+    return bool(row.channel or await _channel_of(deps, row.destination))
+
+
 async def find_own(deps: Deps, row: Delivery) -> list[Message]:
     """Return our own posts that are this row, oldest first: by metadata, else by the same words (§10, promise 2)."""
     since = (row.started_at or row.created_at) - OVERLAP
     channel = row.channel or await _channel_of(deps, row.destination)
     if not channel:
-        return []  # a person whom we have never written to: Slack reads no history by a user's id
+        return []  # Slack reads no history by a user's id
     found = await _like(deps, row, channel, await _in_thread(deps, channel, row.thread, since)) if row.thread else []
     # A reply whose root is gone lands in the channel itself.
     return found or await _like(deps, row, channel, await deps.messenger.channel(channel, since))

@@ -105,6 +105,20 @@ class Office:
 _SIGNAL = {"source": "github:acme/api", "author": "dana", "kind": "mention", "marker": "?", "agent": "646"}
 
 
+async def owe_reactions(office: Office, count: int) -> None:
+    """Owe so many reactions to messages of one channel."""
+    now = office.clock.now()
+
+    def owe(connection: sa.Connection) -> None:
+        for number in range(count):
+            row = {"kind": "reaction", "destination": HOME, "target": f"{number}.0", "idempotency_key": f"r{number}"}
+            outbox.queue(
+                connection, {**row, "created_at": now, "not_before": now, "weight": 1, "body": {"emoji": "eyes"}}
+            )
+
+    await office.deps.store.write(owe)
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(escalate_to="UROBIN", buffer_path=tmp_path / "buffer.jsonl", windows=QUICK)

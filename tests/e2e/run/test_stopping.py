@@ -2,7 +2,7 @@
 
 from support.sandboxes import eventually
 
-from bot.engine import composer, courier, leases
+from bot.engine import claiming, composer, courier, leases
 from state import outbox
 
 PATIENCE = 15.0
@@ -69,7 +69,7 @@ async def test_leases_are_given_back(office):
     await office.bring("one?")
     await office.bring("news", marker="", kind="broadcast", agent="opm")
     await composer.act(office.deps)
-    claims = await office.deps.store.write(lambda connection: courier.claim(office.deps, connection))
+    claims = await office.deps.store.write(lambda connection: claiming.claim(office.deps, connection))
     tried, fresh = (work.row.seq for work in claims)
     started = {"attempts": 1, "started_at": office.clock.now()}
     await office.deps.store.write(lambda connection: outbox.change(connection, tried, started))

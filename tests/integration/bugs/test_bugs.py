@@ -11,7 +11,7 @@ import pytest
 from support.office import BRAIN, HOME, Office
 
 from bot.buffer.items import SubjectClosed
-from bot.engine import composer, courier, gaps, harvester, intake, publisher, registry, sweeper
+from bot.engine import claiming, composer, courier, gaps, harvester, intake, publisher, registry, sweeper
 from bot.engine.messages import Author
 from bot.errors import SlackRateLimitedError, SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status, Verb
@@ -136,7 +136,7 @@ async def test_o09_acknowledged_while_the_step_is_picked_up(office, kind):
     before = len(office.slack.texts(kind))
     office.clock.advance(timedelta(minutes=20))
     assert await sweeper.sweep(office.deps) == 1
-    claims = await office.deps.store.write(lambda connection: courier.claim(office.deps, connection))
+    claims = await office.deps.store.write(lambda connection: claiming.claim(office.deps, connection))
     picked = [work for work in claims if work.row.kind == kind]
     assert picked
     await harvester.hear(office.deps, office.slack.say(HOME, f"[ACK {job.job_id}] seen"))

@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from support.office import BRAIN
 
 from bot.buffer.limits import Backoff
 from bot.engine import composer, courier, harvester, sweeper
 from bot.engine.delivery import SCOPE_OF_POSTS
-from bot.errors import SlackRefusedError, SlackUnclearError
+from bot.errors import SlackAuthError, SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status
 from state import limits, outbox
 
@@ -82,6 +83,34 @@ async def test_our_own_echo_names_the_channel_of_a_lost_answer(office):
     assert len(office.slack.posts("escalation", BRAIN)) == 1
 
 
+async def _late_echo(office):
+    for stored in office.slack.posts("escalation", f"D{TARGET}"):
+        await harvester.hear(office.deps, stored.message)
+
+
+async def _other_message(office):
+    await office.deps.store.write(lambda connection: outbox.queue(connection, _ROW | {"kind": "note"}))
+    values = {"status": "sent", "channel": f"D{TARGET}"}
+    await office.deps.store.write(
+        lambda connection: outbox.change(connection, outbox.by_key(connection, TARGET).seq, values)
+    )
+
+
+@pytest.mark.parametrize("learn", [_late_echo, _other_message])
+async def test_what_nobody_could_look_for_is_looked_for_once_that_is_possible(office, learn):
+    """Promise 2: a first message to a person, given up as not found, is not sent again once its channel is known."""
+    await _escalated(office)
+    office.slack.after = [SlackUnclearError("timeout"), SlackUnclearError("timeout")]
+    await courier.deliver(office.deps)
+    office.slack.failures[f"post:{TARGET}"] = [SlackAuthError("invalid_auth")]
+    await office.pass_time(timedelta(seconds=25), step=timedelta(seconds=5))
+    assert office.slack.failures[f"post:{TARGET}"] == []  # it was to be sent again
+    await learn(office)
+    await office.pass_time(timedelta(minutes=2), step=timedelta(seconds=5))
+    assert len(office.slack.posts("escalation", f"D{TARGET}")) == 1
+    assert (await office.health()).escalated == 1
+
+
 async def test_an_echo_that_could_be_of_two_people_teaches_nothing(office):
     """Promise 2: a look in the wrong conversation would find nothing, and the message would come twice."""
     office.slack.keeps_metadata = False
@@ -95,23 +124,20 @@ async def test_an_echo_that_could_be_of_two_people_teaches_nothing(office):
     assert await office.deps.store.read(outbox.without_channel) == []
 
 
-def _owe_to(person):
-    def owe(connection):
-        outbox.queue(
-            connection,
-            {
-                "kind": "escalation",
-                "destination": person,
-                "idempotency_key": person,
-                "created_at": NOW,
-                "not_before": NOW,
-                "status": "unclear",
-                "attempts": 1,
-                "text": "the same words",
-            },
-        )
+_ROW = {
+    "kind": "escalation",
+    "destination": TARGET,
+    "idempotency_key": TARGET,
+    "created_at": NOW,
+    "not_before": NOW,
+    "status": "unclear",
+    "attempts": 1,
+    "text": "the same words",
+}
 
-    return owe
+
+def _owe_to(person):
+    return lambda connection: outbox.queue(connection, _ROW | {"destination": person, "idempotency_key": person})
 
 
 async def test_a_slow_answer_moves_the_window(office):

@@ -2,26 +2,13 @@
 
 from datetime import timedelta
 
-from support.office import HOME
+from support.office import owe_reactions
 
-from bot.engine import composer, courier
+from bot.engine import claiming, composer, courier
 from bot.errors import SlackRateLimitedError
-from state import outbox
+from state.outbox import Lane
 
 MANY = 60
-
-
-async def _owe_reactions(office, count):
-    now = office.clock.now()
-
-    def owe(connection):
-        for number in range(count):
-            row = {"kind": "reaction", "destination": HOME, "target": f"{number}.0", "idempotency_key": f"r{number}"}
-            outbox.queue(
-                connection, {**row, "created_at": now, "not_before": now, "weight": 1, "body": {"emoji": "eyes"}}
-            )
-
-    await office.deps.store.write(owe)
 
 
 async def test_an_urgent_digest_does_not_wait_behind_a_thousand_receipts(office):
@@ -33,7 +20,7 @@ async def test_an_urgent_digest_does_not_wait_behind_a_thousand_receipts(office)
         raise SlackRateLimitedError(30)
 
     office.slack.react = limited
-    await _owe_reactions(office, MANY)
+    await owe_reactions(office, MANY)
     await office.bring("the shop is down", marker="!")
     await composer.act_urgent(office.deps)
     await courier.deliver(office.deps)
@@ -41,7 +28,7 @@ async def test_an_urgent_digest_does_not_wait_behind_a_thousand_receipts(office)
     for _ in range(20):
         office.clock.advance(1)
         await courier.deliver(office.deps)
-    assert len(tried) <= 2 * courier.RECEIPTS_BATCH
+    assert len(tried) <= 2 * claiming.ROOM[Lane.RECEIPTS]
 
 
 async def test_every_receipt_is_given_in_the_end(office):
@@ -55,7 +42,7 @@ async def test_every_receipt_is_given_in_the_end(office):
         given.append(ts)
 
     office.slack.react = react
-    await _owe_reactions(office, 12)
+    await owe_reactions(office, 12)
     for _ in range(40):
         await courier.deliver(office.deps)
         office.clock.advance(timedelta(seconds=2).total_seconds())

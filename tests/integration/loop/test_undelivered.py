@@ -4,10 +4,11 @@ from datetime import timedelta
 
 from support.office import BRAIN, HOME, HUMAN
 
-from bot.engine import composer, courier, gaps, sweeper
+from bot.engine import claiming, composer, gaps, sweeper
 from bot.errors import SlackRefusedError, SlackUnclearError
 from bot.protocol.verbs import Status, Verb
 from state import outbox
+from state.outbox import Lane
 
 HOUR = timedelta(hours=1)
 
@@ -16,7 +17,8 @@ async def put_off(office, kind):
     """Let Slack take nothing of a kind: its turn never comes."""
 
     def later(connection):
-        for row in outbox.due(connection, office.clock.now() + 100 * HOUR, 100):
+        owed = [row for lane in Lane for row in outbox.due(connection, office.clock.now() + 100 * HOUR, lane, 100)]
+        for row in owed:
             if row.kind == kind:
                 outbox.change(connection, row.seq, {"not_before": office.clock.now() + 2 * HOUR})
 
@@ -65,7 +67,7 @@ async def test_the_clock_of_a_job_that_moved_asks_after_its_own_post(office):
     """F2, F7: that the post for the old place was never tried says nothing of the one for the new."""
     await office.bring("may we archive it?")
     await composer.act(office.deps)
-    await office.deps.store.write(lambda connection: courier.claim(office.deps, connection))  # and the process dies
+    await office.deps.store.write(lambda connection: claiming.claim(office.deps, connection))  # and the process dies
     await office.register(channel="CNEW")
     (fresh,) = await office.deps.store.read(lambda c: outbox.to_destination(c, "CNEW"))
     tried = {"status": "unclear", "attempts": 1}

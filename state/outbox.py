@@ -12,21 +12,25 @@ from functools import lru_cache
 
 import sqlalchemy as sa
 
-from state.hot import Hot
+from state.hot import Hot, Row
 from state.rows import Delivery
 from state.statements import as_json, columns_of, insert_once, update
 from state.tables import outbox
 
 RECEIPTS = ("card", "reaction")  # outside the Slack window, and repeatable without harm
 _COLUMNS = columns_of(outbox, Delivery)
-_RECEIPT = outbox.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in RECEIPTS])
+_RECEIPT_KINDS: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{kind}'") for kind in RECEIPTS]
+_RECEIPT = outbox.c.kind.in_(_RECEIPT_KINDS)
 _WAITING_STATES: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{s}'") for s in ("ready", "sending", "unclear")]
 _WAITING = sa.literal_column("status").in_(_WAITING_STATES)
 _WAITING_ROWS = sa.literal_column("outbox.status").in_(_WAITING_STATES)  # where the table is joined with itself
 
 
 def _value(row: sa.Row[tuple[object, ...]]) -> Delivery:
-    values = dict(row._mapping)  # noqa: SLF001
+    return _delivery(dict(row._mapping))  # noqa: SLF001
+
+
+def _delivery(values: Row) -> Delivery:
     return Delivery(**{**values, "body": json.loads(values["body"]), "paced": bool(values["paced"])})
 
 
@@ -88,20 +92,25 @@ def due(
         paused: Whether nothing new may be posted.
         without: Kinds that rest.
     """
+    rows = _due_of(lane, paused, frozenset(without)).rows(connection, now=now, most=most)
+    return [_delivery(row) for row in rows]
+
+
+@lru_cache
+def _due_of(lane: Lane, paused: bool, without: frozenset[str]) -> Hot:  # noqa: FBT001 - the key of a cache
+    now = sa.bindparam("now", type_=outbox.c.not_before.type)
     on_its_way = outbox.alias("on_its_way")
     busy = sa.select(on_its_way.c.destination).where(
         on_its_way.c.status == sa.literal_column("'sending'"),
         on_its_way.c.not_before > now,
-        on_its_way.c.kind.not_in(RECEIPTS),
+        on_its_way.c.kind.not_in(_RECEIPT_KINDS),
     )
-    which = [_PAUSED[lane] if paused else _LANES[lane], outbox.c.kind.not_in(without)]
+    which = [outbox.c.kind != sa.literal_column(f"'{kind}'") for kind in sorted(without)]
     if lane is not Lane.RECEIPTS:
         which.append(sa.or_(_UNCLEAR, outbox.c.destination.not_in(busy)))
     query = sa.select(*_COLUMNS).where(_WAITING_ROWS, outbox.c.not_before <= now, *which)
-    query = query.order_by(outbox.c.weight, outbox.c.seq).limit(most)
-    if connection.dialect.name == "postgresql":
-        query = query.with_for_update(skip_locked=True, of=outbox)
-    return [_value(row) for row in connection.execute(query)]
+    query = query.where(_PAUSED[lane] if paused else _LANES[lane]).order_by(outbox.c.weight, outbox.c.seq)
+    return Hot(query.limit(sa.bindparam("most", type_=sa.Integer)).with_for_update(skip_locked=True, of=outbox))
 
 
 def leased(connection: sa.Connection) -> list[Delivery]:

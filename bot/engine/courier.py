@@ -73,15 +73,24 @@ class _Rounds:
         return len(claims)
 
     async def _carry(self, work: Claim) -> None:
+        """Work on one row; whatever fails, the courier goes on, and the row's lease runs out."""
         if self.deps.bells.stopping.is_set():  # what is not begun by then is given back
             return
+        try:
+            await self._handled(work)
+            if work.row.kind == "digest" and not self.deps.bells.stopping.is_set():
+                await _greet(self.deps, work.row)
+        except StoreError as error:
+            self.deps.log.warning("courier.store_failed", row=work.row.seq, error=str(error))
+        except Exception:
+            self.deps.log.exception("courier.failed", row=work.row.seq, kind=work.row.kind)
+
+    async def _handled(self, work: Claim) -> None:
         try:
             await _handle(self.deps, work)
         finally:
             self._make_room(work.lane)
         self.deps.bells.leases.discard(work.row.seq)
-        if work.row.kind == "digest" and not self.deps.bells.stopping.is_set():
-            await _greet(self.deps, work.row)
 
     def _make_room(self, lane: Lane) -> None:
         self.under_way[lane] -= 1
@@ -95,20 +104,17 @@ class _Rounds:
 
 async def _greet(deps: Deps, row: Delivery) -> None:
     """Read a thread that has just come to be: a reply may have come before we knew it. Nobody waits for this."""
-    try:
-        placed = await deps.store.read(lambda connection: outbox.get(connection, row.seq))
-        if row.job_id and placed.status == "sent":
-            await reading_back.quietly(deps, row.job_id)
-    except Exception:
-        deps.log.exception("courier.thread_unread", job=row.job_id)  # the next nudge reads it
+    placed = await deps.store.read(lambda connection: outbox.get(connection, row.seq))
+    if row.job_id and placed.status == "sent":
+        await reading_back.quietly(deps, row.job_id)
 
 
 async def _handle(deps: Deps, work: Claim) -> None:
     """Work on one row; a fault of ours in it is set aside with its trace and never stops the others."""
     try:
         await (_look(deps, work.row) if work.look else _send(deps, work.row))
-    except StoreError as error:
-        deps.log.warning("courier.store_failed", row=work.row.seq, error=str(error))  # the lease will run out
+    except StoreError:
+        raise
     except Exception as error:
         deps.log.exception("courier.row_failed", row=work.row.seq, kind=work.row.kind)
         trace = "".join(traceback.format_exception(error))

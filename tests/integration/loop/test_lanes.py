@@ -4,11 +4,13 @@ import asyncio
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+import pytest
 from support.office import HOME, owe_reactions
 from support.sandboxes import eventually
 
 from bot.engine import claiming, composer, courier, sweeper
-from state import outbox
+from bot.errors import StoreUnavailableError
+from state import outbox, records
 from state.outbox import Lane
 
 HOUR = timedelta(hours=1)
@@ -111,6 +113,32 @@ async def test_each_lane_has_its_room_and_what_waits_follows_at_once(office):
         assert door.waiting == room
         door.opened.set()
         await eventually(lambda: len(given) == 3 * room, PATIENCE)
+
+
+@pytest.mark.parametrize("second", [StoreUnavailableError("database is locked"), KeyError("ours, too")])
+async def test_a_fault_that_cannot_even_be_written_down_does_not_end_the_courier(office, monkeypatch, second):
+    """§10 promise 4: the row's lease runs out, and it is tried again; all others go on meanwhile."""
+    first, post = [ValueError("ours")], office.slack.post
+
+    async def failing(letter):
+        if first:
+            raise first.pop()
+        return await post(letter)
+
+    def refusing(*_row, **_more):
+        raise second
+
+    office.slack.post = failing
+    monkeypatch.setattr(records, "set_aside", refusing)
+    await office.bring("please review")
+    await composer.act(office.deps)
+    async with at_work(office):
+
+        def is_there():
+            office.clock.advance(1)  # the lease, and the time after which it is looked for
+            return office.slack.posts("digest")
+
+        await rings(office, is_there)
 
 
 async def test_what_is_under_way_is_finished_at_the_stop(office):

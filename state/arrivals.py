@@ -1,9 +1,9 @@
 """Statements on what arrives: most of it meets nothing that is there, and many arrivals are asked for at once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -142,13 +142,12 @@ def meeting(connection: sa.Connection, arriving: Sequence[Item]) -> set[int]:
         if len(group) > 1
         for place in group
     }
-    for column, groups in ((items.c.id, ids), (items.c.dedup_hash, hashes), (items.c.event_hash, events)):
-        met |= _stored(connection, sa.select(column), column, groups)
+    for name, groups in (("id", ids), ("dedup_hash", hashes), ("event_hash", events)):
+        met |= _stored(connection, partial(_of_items, name), groups)
     for source in {source for source, _ in threads}:
         of_source = {thread: group for (one, thread), group in threads.items() if one == source}
-        for table, where in ((items, (WAITING,)), (cooldowns, ()), (subjects, ())):
-            query = sa.select(table.c.thread_id).where(table.c.source == source, *where)
-            met |= _stored(connection, query, table.c.thread_id, of_source)
+        for name in ("items", "cooldowns", "subjects"):
+            met |= _stored(connection, partial(_threads_in, name), of_source, source=source)
     return met
 
 
@@ -159,8 +158,42 @@ def _grouped(pairs: Iterable[tuple[Any, int]]) -> _Groups:
     return groups
 
 
-def _stored(connection: sa.Connection, query: sa.Select[Any], column: sa.Column[Any], groups: _Groups) -> set[int]:
-    if not groups:
-        return set()
-    found = connection.execute(query.where(column.in_(list(groups)))).scalars()
-    return {place for value in found for place in groups[value]}
+def _stored(connection: sa.Connection, query: Callable[[int], Hot], groups: _Groups, **more: object) -> set[int]:
+    """Return the places of those groups whose value is stored."""
+    values, met = list(groups), set[int]()
+    for first in range(0, len(values), _ASKED_MAX):
+        asked = values[first : first + _ASKED_MAX]
+        size = next(size for size in _ASKED if size >= len(asked))
+        asked += [asked[0]] * (
+            size - len(asked)
+        )  # a statement for each of a few sizes: what is asked twice is harmless
+        found = query(size).rows(connection, **more, **{f"v{number}": value for number, value in enumerate(asked)})
+        met |= {place for row in found for place in groups[row["value"]]}
+    return met
+
+
+_ASKED = (8, 32, 128)
+_ASKED_MAX = _ASKED[-1]
+
+
+@lru_cache
+def _of_items(name: str, size: int) -> Hot:
+    return Hot(_among(items.c[name], size))
+
+
+@lru_cache
+def _threads_in(name: str, size: int) -> Hot:
+    table, where = _THREADS[name]
+    return Hot(_among(table.c.thread_id, size).where(table.c.source == sa.bindparam("source"), *where))
+
+
+_THREADS: dict[str, tuple[sa.Table, tuple[sa.ColumnElement[bool], ...]]] = {
+    "items": (items, (WAITING,)),
+    "cooldowns": (cooldowns, ()),
+    "subjects": (subjects, ()),
+}
+
+
+def _among(column: sa.Column[Any], size: int) -> sa.Select[Any]:
+    asked = [sa.bindparam(f"v{number}", type_=column.type) for number in range(size)]
+    return sa.select(column.label("value")).where(column.in_(asked))

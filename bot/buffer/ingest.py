@@ -7,8 +7,9 @@ right is told in notes, which are counted; nothing is refused for being odd.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -76,9 +77,15 @@ class Admission:
 
 def item_id(source: str, now: datetime, sequence: int) -> str:
     """Return `<source prefix>-YYYYMMDD-NNN`, UTC; the caller counts `sequence` per prefix and day (SPEC B1)."""
-    return f"{id_prefix(source)}-{utc(now):%Y%m%d}-{sequence:03d}"
+    return f"{id_prefix(source)}-{_day(utc(now).date())}-{sequence:03d}"
 
 
+@lru_cache(maxsize=8)
+def _day(day: date) -> str:
+    return f"{day:%Y%m%d}"
+
+
+@lru_cache(maxsize=256)
 def id_prefix(source: str) -> str:
     """Return the two letters that the ids of a source start with."""
     platform = source.partition(":")[0].casefold()
@@ -159,6 +166,8 @@ def clamp_event(event_at: datetime | None, now: datetime) -> tuple[datetime | No
 
 
 def _one_line(text: str) -> str:
+    if text.isprintable() and " " not in text:  # most words: nothing is to be put right
+        return text
     return " ".join(_UNSTORABLE.sub("", text).split())
 
 
@@ -184,12 +193,12 @@ def _key(draft: Draft, source: str, thread_id: str, author: str, defaults: Defau
 def _notes(draft: Draft, item: Item) -> tuple[Note, ...]:
     """Return what the item differs in from what the draft said."""
     cut = len(draft.source) > WORD_MAX or len(draft.thread_id) > WORD_MAX or len(draft.author) > WORD_MAX
-    found = {
-        Note.UNKNOWN_KIND: item.kind not in _KINDS,
-        Note.UNKNOWN_MARKER: draft.marker not in MARKERS,
-        Note.PRIORITY_CLAMPED: draft.priority not in {None, item.priority},
-        Note.TTL_CLAMPED: draft.ttl_hours not in {None, item.ttl_hours},
-        Note.UNTITLED: item.content_summary == UNTITLED != draft.summary,
-        Note.WORD_SHORTENED: cut,
-    }
-    return tuple(note for note, happened in found.items() if happened)
+    found = (
+        (Note.UNKNOWN_KIND, item.kind not in _KINDS),
+        (Note.UNKNOWN_MARKER, draft.marker not in MARKERS),
+        (Note.PRIORITY_CLAMPED, draft.priority is not None and draft.priority != item.priority),
+        (Note.TTL_CLAMPED, draft.ttl_hours is not None and draft.ttl_hours != item.ttl_hours),
+        (Note.UNTITLED, item.content_summary == UNTITLED != draft.summary),
+        (Note.WORD_SHORTENED, cut),
+    )
+    return tuple(note for note, happened in found if happened)

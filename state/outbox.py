@@ -153,7 +153,7 @@ def waiting(connection: sa.Connection, job_id: str, kind: str) -> list[Delivery]
 
 
 def drop(connection: sa.Connection, job_id: str, kinds: tuple[str, ...], why: str, now: datetime) -> int:
-    """Give up what has not been tried yet; what is on its way is left to its sender, who looks again."""
+    """Give up what has not been tried yet, though somebody may be about to; what is on its way is its sender's."""
     return _drop(kinds).run(connection, the_job=job_id, error=why, done_at=now)
 
 
@@ -165,7 +165,10 @@ def _drop(kinds: tuple[str, ...]) -> Hot:
     return Hot(
         sa.update(outbox)
         .where(
-            outbox.c.status == sa.literal_column("'ready'"),
+            sa.or_(
+                outbox.c.status == sa.literal_column("'ready'"),
+                sa.and_(outbox.c.status == sa.literal_column("'sending'"), outbox.c.attempts == 0),
+            ),
             outbox.c.job_id == sa.bindparam("the_job"),
             outbox.c.kind.in_(named),
         )

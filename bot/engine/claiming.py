@@ -5,8 +5,8 @@ read first; and receipts. A destination has one message of ours on its way at a 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
@@ -19,7 +19,6 @@ from state import limits, outbox
 from state.outbox import Lane
 from state.rows import Delivery
 
-LEASE: Final = timedelta(seconds=60)
 LOOKED_AT: Final = 32  # due rows of a lane: those that may not go yet must not hide one that may
 ROOM: Final[Mapping[Lane, int]] = {Lane.POSTS: 8, Lane.READS: 8, Lane.RECEIPTS: 8}  # under way together
 
@@ -51,10 +50,13 @@ def claim(deps: Deps, connection: sa.Connection, room: Mapping[Lane, int] = ROOM
     for one in _due(connection, turn.now, room):
         if left[one.lane] and turn.may_go(one):
             left[one.lane] -= 1
-            until = turn.now + LEASE
-            outbox.change(connection, one.row.seq, {"status": "sending", "lease_until": until, "not_before": until})
-            claims.append(one)
+            claims.append(replace(one, row=_leased(connection, one.row, turn.now + delivery.LEASE)))
     return claims
+
+
+def _leased(connection: sa.Connection, row: Delivery, until: datetime) -> Delivery:
+    outbox.change(connection, row.seq, {"status": "sending", "lease_until": until, "not_before": until})
+    return replace(row, status="sending", not_before=until)
 
 
 def scope_of(kind: str) -> str:

@@ -199,6 +199,8 @@ async def _thread_is_read(deps: Deps, row: Delivery) -> bool:
 
 def _hold_unread(deps: Deps, connection: sa.Connection, row: Delivery, reason: str) -> bool:
     now, timeout = deps.clock.now(), reading_back.timeout_of(connection, row.job_id)
+    if not delivery.is_held(outbox.get(connection, row.seq), row):
+        return False
     if now - row.created_at >= timeout:
         outbox.change(connection, row.seq, {"body": {**row.body, "unread": reason}})
         return True

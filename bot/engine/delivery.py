@@ -4,7 +4,7 @@ Placement is proved here and nowhere else: only a message that is where it shoul
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -19,6 +19,7 @@ from bot.protocol.verbs import Status
 from state import items, jobs, limits, outbox, records, sidechats, subjects
 from state.rows import Delivery, Digest, Place
 
+LEASE: Final = timedelta(seconds=60)  # longer than reading a thread takes, and than any one call
 SCOPE_OF_POSTS: Final = "slack:post"  # what a 429 on posting pauses
 _UNREACHABLE: Final = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_archived", "thread_not_found", "user_disabled"}
@@ -28,15 +29,22 @@ _UNREACHABLE: Final = frozenset(
 def arm(deps: Deps, connection: sa.Connection, row: Delivery, text: str) -> bool:
     """Write down that an attempt begins, unless what it says is no longer true: the last look before sending (F3)."""
     now, fresh = deps.clock.now(), outbox.get(connection, row.seq)
-    if fresh.status != "sending":
+    if not is_held(fresh, row):
         return False
     _cancel_if_over(connection, fresh, now)
     if why := is_outdated(connection, fresh):
         end(connection, row, "dropped", why, now)
         return False
-    outbox.change(connection, row.seq, {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0})
+    lease = {"lease_until": now + LEASE, "not_before": now + LEASE}
+    begun = {"text": text, "started_at": now, "attempts": fresh.attempts + 1, "looks": 0}
+    outbox.change(connection, row.seq, {**begun, **lease})
     keep_pace(connection, row, now)  # reading may have taken a while
     return True
+
+
+def is_held(fresh: Delivery, row: Delivery) -> bool:
+    """Whether a claimed row is still its claimer's: not given up meanwhile, nor claimed anew when its lease ran out."""
+    return fresh.status == "sending" and fresh.not_before == row.not_before  # the end of its lease
 
 
 def keep_pace(connection: sa.Connection, row: Delivery, now: datetime) -> None:
@@ -62,6 +70,8 @@ def is_outdated(connection: sa.Connection, row: Delivery) -> str:
         return ""
     if job.status not in allowed:
         return f"the job is {job.status}"
+    if row.kind == "nudge" and int(str(row.body["number"])) < job.slot:
+        return "superseded"
     return "the job has moved" if row.kind in _AT_HOME and not is_home(jobs.digest(connection, job.digest), row) else ""
 
 

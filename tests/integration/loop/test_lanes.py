@@ -8,7 +8,7 @@ import pytest
 from support.office import HOME, owe_reactions
 from support.sandboxes import eventually
 
-from bot.engine import claiming, composer, courier, sweeper
+from bot.engine import claiming, composer, courier, delivery, sweeper
 from bot.errors import StoreUnavailableError
 from state import outbox, records
 from state.outbox import Lane
@@ -170,3 +170,60 @@ async def test_a_reply_that_cannot_be_read_leaves_the_digest_delivered(office):
     assert job.delivered_at is not None
     rows = await office.deps.store.read(lambda connection: outbox.of_digest(connection, job.digest))
     assert [row.status for row in rows] == ["sent"]
+
+
+async def _nudge_being_prepared(office, door):
+    """Let a nudge be due whose thread is being read, which takes until the door opens."""
+    await office.bring("please review")
+    await office.act()
+    office.slack.thread = door.before(office.slack.thread)
+    office.clock.advance(HOUR)
+    assert await sweeper.sweep(office.deps) == 1
+
+
+async def test_a_nudge_that_waits_for_its_thread_is_superseded_by_the_next(office):
+    """F3: missed slots are not replayed, not even one that somebody is about to send."""
+    door = Door()
+    await _nudge_being_prepared(office, door)
+    async with at_work(office):
+        await rings(office, lambda: door.waiting)
+        office.clock.advance(HOUR)
+        assert await sweeper.sweep(office.deps) == 1
+        door.opened.set()
+
+        def some_time_has_passed():
+            office.clock.advance(1)
+            return office.clock.now() > began + timedelta(minutes=5)
+
+        began = office.clock.now()
+        await rings(office, some_time_has_passed)
+    (nudge,) = office.slack.posts("nudge")
+    assert "2/2" in nudge.message.text
+
+
+async def test_a_nudge_that_waits_for_its_thread_is_not_sent_when_the_job_is_snoozed(office):
+    """F3: the person who snoozes a job does not hear of it seconds later."""
+    door = Door()
+    await _nudge_being_prepared(office, door)
+    job = await office.job()
+    async with at_work(office):
+        await rings(office, lambda: door.waiting)
+        until = office.clock.now() + 5 * HOUR
+        await office.deps.store.write(lambda connection: sweeper.snooze(office.deps, connection, job, until, by="kim"))
+        door.opened.set()
+    assert not office.slack.posts("nudge")
+
+
+async def test_a_row_whose_lease_ran_out_is_sent_by_who_took_it_over(office):
+    """Promise 2: two may read the thread of one nudge, and one of them sends it."""
+    door = Door()
+    await _nudge_being_prepared(office, door)
+    claims = [await office.deps.store.write(lambda connection: claiming.claim(office.deps, connection))]
+    office.clock.advance(2 * delivery.LEASE)
+    claims.append(await office.deps.store.write(lambda connection: claiming.claim(office.deps, connection)))
+    door.opened.set()
+    ((first,), (second,)) = claims
+    assert first.row.seq == second.row.seq
+    await courier._handle(office.deps, second)
+    await courier._handle(office.deps, first)
+    assert len(office.slack.posts("nudge")) == 1

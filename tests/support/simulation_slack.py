@@ -36,6 +36,7 @@ class Stored:
     kind: str = ""
     job_id: str = ""
     destination: str = ""
+    blind: bool = False  # sent to a person to whom no word of ours was known to have arrived
     reactions: Counter[str] = field(default_factory=Counter)
     deleted: bool = False
 

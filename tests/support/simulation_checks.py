@@ -75,7 +75,9 @@ class Watch:
     world: World
     states: dict[str, str] = field(default_factory=dict)  # of items, as the log tells them
     logged: int = 0
-    nudged: dict[str, datetime] = field(default_factory=dict)  # Slack's time of a job's last nudge, by job and home
+    nudged: dict[str, datetime] = field(
+        default_factory=dict
+    )  # when a job was last nudged, by job and home: by our clock, which is set at times
 
     def __post_init__(self) -> None:
         self.world.slack.on_post = self.posted
@@ -104,7 +106,7 @@ class Watch:
         if "unread" not in row["body"]:
             _require(not said, f"{one.key} after {said} (promise 5)")
         home = f"{one.job_id} {row['destination']}"
-        before, at = self.nudged.get(home), instant(one.message.ts)
+        before, at = self.nudged.get(home), self.world.clock.now()
         timeout = timedelta(seconds=row["reply_timeout"])
         _require(before is None or at - before >= timeout - SKEW, f"{one.key} {at - before if before else 0} after one")
         self.nudged[home] = at

@@ -9,6 +9,8 @@ from collections import Counter
 import pytest
 from support.simulation_lives import STEPS_MIN, live, live_all
 
+from bot.engine import courier
+
 SEEDS = int(os.environ.get("DIGESTBOT_SIMULATE_SEEDS") or 200)  # noqa: TID251 - parameters of `make simulate`
 FIRST = int(os.environ.get("DIGESTBOT_SIMULATE_FIRST") or 1)  # noqa: TID251
 
@@ -22,6 +24,8 @@ FOUND: dict[int, str] = {
     23: "a bare address, made a link by Slack, hid our own post from the look for it",
     1005: "our clock ran ahead of Slack's by more than the look reached back: a hint was posted twice",
     49: "a slow read before a post let the next one come too soon behind it",
+    1193: "a first message to a person came twice, though its channel was known before the second was sent",
+    5016: "a nudge whose thread was being read was sent ten seconds before the one that had superseded it",
 }
 
 
@@ -40,6 +44,17 @@ def test_the_promises_hold_in_random_histories(sqlite_template, tmp_path):
         raise ExceptionGroup(f"{len(broken)} of {SEEDS} histories broke a promise", broken)
     assert total["crashes"]
     assert total["days"]
+
+
+def test_a_promise_broken_during_a_post_ends_the_history(sqlite_template, tmp_path, monkeypatch):
+    """Promise 5: a courier that no longer reads the thread before a nudge is found out; its own errors hide nothing."""
+
+    async def unread(*_which):
+        return True
+
+    monkeypatch.setattr(courier, "_thread_is_read", unread)
+    with pytest.raises(AssertionError, match="promise 5"):
+        live(10, sqlite_template, beside=tmp_path)
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -66,6 +66,7 @@ def _timer(connection: sa.Connection, job: Followup, digest: Digest) -> Timer:
     untried = job.reason != Due.NOT_TRIED_YET and any(
         row.attempts == 0 and delivery.is_home(digest, row) for row in outbox.waiting(connection, job.job_id, "digest")
     )
+    nudges = [row for row in outbox.waiting(connection, job.job_id, "nudge") if not row.body.get("put_off")]
     return Timer(
         status=job.status,
         policy=policy_of(job),
@@ -73,10 +74,8 @@ def _timer(connection: sa.Connection, job: Followup, digest: Digest) -> Timer:
         delivered=job.delivered_at is not None,
         tried=not untried,
         slot=job.slot,
-        owed=any(
-            nudge.attempts == 0 and not nudge.body.get("put_off")
-            for nudge in outbox.waiting(connection, job.job_id, "nudge")
-        ),
+        owed=any(nudge.attempts == 0 for nudge in nudges),
+        unclear=any(outbox.is_unclear(nudge) for nudge in nudges),
     )
 
 
@@ -136,7 +135,7 @@ def escalate(deps: Deps, connection: sa.Connection, job: Followup, reason: str, 
 
 
 def _wait(_deps: Deps, connection: sa.Connection, job: Followup, _digest: Digest, step: Step) -> None:
-    """Wait for the last nudge a timeout more, and remember it on the nudge: a person must learn of it in the end."""
+    """Wait for a nudge a timeout more, and remember it on the nudge: a person must learn of it in the end."""
     jobs.change(connection, job.job_id, {"due_at": step.due_at})
     for row in outbox.waiting(connection, job.job_id, "nudge"):
         outbox.change(connection, row.seq, {"body": {**row.body, "put_off": True}})
@@ -154,4 +153,5 @@ _APPLY: Final[dict[Due, _Apply]] = {
     Due.UNDELIVERED: _escalate,
     Due.NOT_TRIED_YET: _put_off,
     Due.NUDGE_OWED: _wait,
+    Due.NUDGE_UNCLEAR: _wait,
 }

@@ -32,6 +32,7 @@ class Due(StrEnum):
     NOT_TRIED_YET = "not_tried_yet"  # overdue only because we were down: the courier gets its chance first
     NUDGE = "nudge"
     NUDGE_OWED = "nudge_owed"  # the last nudge was never tried: it is sent before anything is escalated
+    NUDGE_UNCLEAR = "nudge_unclear"  # nobody knows whether the last one arrived: if it did, it was just now
     EXHAUSTED = "unanswered"  # the nudges are used up
     UNDELIVERED = "undelivered"
 
@@ -47,6 +48,7 @@ class Timer:
     tried: bool  # no digest is owed that the courier has never attempted
     slot: int  # nudge slots used up
     owed: bool = False  # a nudge is queued, and was never tried
+    unclear: bool = False  # one is on its way, or may have arrived
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +74,9 @@ def next_step(timer: Timer, now: datetime) -> Step:
     if not timer.delivered:
         return _unplaced(timer, now)
     slot = _slot(timer, timer.due_at, now)
-    if slot > timer.policy.nudges and timer.owed:  # as a missed slot is: sent late, with a full timeout behind it (F5)
-        return Step(reason=Due.NUDGE_OWED, slot=timer.slot, due_at=now + timer.policy.timeout)
+    if timer.unclear or (timer.owed and slot > timer.policy.nudges):  # late, with a full timeout behind it (F5)
+        reason = Due.NUDGE_UNCLEAR if timer.unclear else Due.NUDGE_OWED
+        return Step(reason=reason, slot=timer.slot, due_at=now + timer.policy.timeout)
     if slot > timer.policy.nudges:
         return Step(reason=Due.EXHAUSTED, slot=timer.slot, due_at=None)
     return Step(reason=Due.NUDGE, slot=slot, due_at=now + timer.policy.timeout)

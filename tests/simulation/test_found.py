@@ -120,3 +120,32 @@ async def test_a_channel_that_is_shut_to_us_leaves_the_others_to_be_read(office)
     await gaps.tend(office.deps)
     assert (await office.job(first.job_id)).status is Status.ACKNOWLEDGED
     assert await office.deps.store.read(recorded.unread) == []
+
+
+async def test_a_nudge_of_which_nobody_knows_leaves_a_full_timeout_behind_it(office):
+    """F3, F5: it went out late, and died on the way back; the next one does not follow it at once (seed 351)."""
+    await office.bring("please review")
+    await office.act()
+    office.clock.advance(HOUR)
+    assert await sweeper.sweep(office.deps) == 1
+    office.clock.advance(HOUR)  # nobody was here; the second slot has come
+    office.slack.after = [SlackUnclearError("timeout")]
+    await courier.deliver(office.deps)
+    assert len(office.slack.posts("nudge")) == 1
+    await office.pass_time(HOUR - timedelta(minutes=5))
+    assert len(office.slack.posts("nudge")) == 1
+    await office.pass_time(timedelta(minutes=10))
+    assert len(office.slack.posts("nudge")) == 2
+
+
+async def test_a_nudge_of_which_nobody_ever_knows_is_waited_for_once(office):
+    """F4: a person learns of the job in the end, though no thread can be read any more."""
+    await office.bring("please review")
+    await office.act()
+    office.slack.after = [SlackUnclearError("timeout")]
+    office.clock.advance(HOUR)
+    await sweeper.sweep(office.deps)
+    await courier.deliver(office.deps)
+    office.slack.failures["thread"] = [SlackUnclearError("timeout") for _ in range(10_000)]
+    await office.pass_time(5 * HOUR)
+    assert (await office.job()).status is Status.ESCALATED

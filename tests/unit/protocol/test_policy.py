@@ -82,6 +82,14 @@ def test_no_nudges_declared_means_escalation_at_the_first_timeout():
     assert next_step(none, T0 + HOUR).reason is Due.EXHAUSTED
 
 
+@pytest.mark.parametrize("slot", [1, 2])
+def test_nothing_follows_a_nudge_of_which_nobody_knows_before_it_had_its_timeout(slot):
+    """F5: it may have arrived a moment ago, long after its slot had come; then neither a nudge nor a person is due."""
+    unclear = replace(DELIVERED, slot=slot, unclear=True)
+    step = next_step(unclear, T0 + 9 * HOUR)
+    assert (step.reason, step.slot, step.due_at) == (Due.NUDGE_UNCLEAR, slot, T0 + 9 * HOUR + unclear.policy.timeout)
+
+
 def test_a_nudge_that_is_owed_and_was_never_tried_comes_before_the_escalation():
     """F3, F5: it is sent late, and a full timeout passes behind it."""
     owed = replace(DELIVERED, slot=2, owed=True)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import sqlalchemy as sa
 from support.operations import both, names, put, sql
+from support.waiting import PATIENCE
 
 from bot.errors import StoreUnavailableError
 from state.postgres import ATTEMPTS_MAX, BACKGROUND_MAX
@@ -69,10 +70,9 @@ async def test_attempts_have_a_bound(store: Store):
 async def test_events_find_a_connection_beside_background_work(store: Store):
     """However much housekeeping waits, an event goes at once."""
     slow = [
-        asyncio.create_task(store.write(sql("SELECT pg_sleep(0.2)"), background=True))
-        for _ in range(BACKGROUND_MAX * 4)
+        asyncio.create_task(store.write(sql("SELECT pg_sleep(3)"), background=True)) for _ in range(BACKGROUND_MAX * 4)
     ]
-    async with asyncio.timeout(0.5):
+    async with asyncio.timeout(PATIENCE):
         await store.write(put("event"))
     assert not all(task.done() for task in slow)
     for task in slow:

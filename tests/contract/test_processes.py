@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from support.operations import names_seen_by_others
+from support.waiting import PATIENCE
 
 ENDING = """
 import asyncio, sys
@@ -67,5 +68,5 @@ async def _start(script: str, *arguments: str, stdout: int | None = None) -> asy
 
 async def _run(script: str, *arguments: str) -> int:
     process = await _start(script, *arguments)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         return await process.wait()

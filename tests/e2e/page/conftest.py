@@ -10,7 +10,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 from support.browser import running_browser, tab
-from support.sandboxes import eventually, running_sandbox
+from support.sandboxes import running_sandbox
+from support.waiting import eventually
 
 from bot.sandbox import Sandbox
 

@@ -2,7 +2,7 @@
 
 import pytest
 from playwright.async_api import expect
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from .conftest import JOB, RESULT_FORM, plain
 

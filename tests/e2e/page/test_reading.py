@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import expect
 from support.browser import tab
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -2,7 +2,7 @@
 
 import httpx2
 from support.launcher import Bot, free_port
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 TOKENS = "646:agent:agent-token-0123456789"
 

@@ -1,13 +1,11 @@
 """§10: the process is killed at its worst moments; nothing is lost, and nothing is visible twice."""
 
 import pytest
-from support.sandboxes import eventually
-
-PATIENCE = 15.0
+from support.waiting import eventually
 
 
 async def delivered(bot):
-    await eventually(lambda: _is_delivered(bot), PATIENCE)
+    await eventually(lambda: _is_delivered(bot))
     return await bot.job()
 
 
@@ -38,11 +36,11 @@ async def test_a_reply_survives_the_kill_and_counts_once(bot, point):
     await bot.killed()
 
     await bot.start()
-    await eventually(lambda: bot.has(status="resolved", outcome="RESULT", result_text="archived"), PATIENCE)
-    await eventually(lambda: reactions(bot, posted["ts"]) == [("white_check_mark", 1)], PATIENCE)
+    await eventually(lambda: bot.has(status="resolved", outcome="RESULT", result_text="archived"))
+    await eventually(lambda: reactions(bot, posted["ts"]) == [("white_check_mark", 1)])
     assert len(await bot.replies(job["job_id"])) == 1
     assert bot.said(bot.tasks, "Not recorded") == []
-    await eventually(lambda: len(bot.said(bot.tasks, job["job_id"], "Closed: RESULT")) == 1, PATIENCE)
+    await eventually(lambda: len(bot.said(bot.tasks, job["job_id"], "Closed: RESULT")) == 1)
 
 
 @pytest.mark.parametrize("point", ["digest.before_send", "digest.after_send"])
@@ -58,7 +56,7 @@ async def test_a_digest_is_visible_once_though_the_process_dies_around_its_post(
     assert job["job_id"] == job_id
     assert len(bot.said(bot.tasks)) == 1
     await answer(bot, job)
-    await eventually(lambda: bot.has(status="resolved"), PATIENCE)
+    await eventually(lambda: bot.has(status="resolved"))
 
 
 @pytest.mark.parametrize("point", ["nudge.before_send", "nudge.after_send"])
@@ -71,8 +69,8 @@ async def test_a_nudge_is_sent_once_though_the_process_dies_in_it(bot, point):
     await bot.killed()
 
     await bot.start()
-    await eventually(lambda: bot.has(status="escalated", nudges_sent=1), 2 * PATIENCE)
-    await eventually(lambda: len(bot.said(bot.brain, "no answer from 646")) == 1, PATIENCE)
+    await eventually(lambda: bot.has(status="escalated", nudges_sent=1))
+    await eventually(lambda: len(bot.said(bot.brain, "no answer from 646")) == 1)
     assert len(bot.said(bot.tasks, "nudge 1/1")) == 1
     assert len(bot.said(bot.tasks)) == 2  # the digest and its nudge
 
@@ -89,7 +87,7 @@ async def test_a_start_that_dies_hinders_no_start_and_loses_nothing(bot, point):
     await bot.launch(kill=point)
     await bot.killed()
     await bot.start()
-    await eventually(lambda: len(bot.said(bot.tasks, waiting)) == 1, PATIENCE)
+    await eventually(lambda: len(bot.said(bot.tasks, waiting)) == 1)
     assert len(bot.said(bot.tasks, f"[JOB {job_id}]")) == 1
     assert len(bot.said(bot.tasks)) == 2
 

@@ -1,18 +1,16 @@
 """An ordered stop: what is under way is finished or given back, nothing is lost, exit 0 within 10 s (issue B)."""
 
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.engine import claiming, composer, courier, leases
 from state import outbox
-
-PATIENCE = 15.0
 
 
 async def test_events_under_way_are_acknowledged_before_the_end(bot):
     """§10 promise 6: a hundred replies at the moment of the stop; what is not acknowledged is read back, once."""
     await bot.start()
     job_id = await bot.ask()
-    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"))
     for number in range(100):
         text = f"[ACK {job_id}] {number}" if number < 99 else f"[RESULT {job_id}] done"
         await bot.sandbox.do("act/app_post", app="646", channel=bot.tasks, text=text)
@@ -26,7 +24,7 @@ async def test_events_under_way_are_acknowledged_before_the_end(bot):
     said = {one["ts"] for one in bot.sandbox.see("messages", channel=bot.tasks)["messages"] if "[" in one["text"]}
     assert (acknowledged() & said) - stored <= {one["ts"] for one in bot.said(bot.tasks)}  # our own echoes
     await bot.start()
-    await eventually(lambda: bot.has(status="resolved", outcome="RESULT"), PATIENCE)
+    await eventually(lambda: bot.has(status="resolved", outcome="RESULT"))
     assert len(await bot.replies(job_id)) == 100
 
 
@@ -35,14 +33,14 @@ async def test_a_stop_in_the_middle_of_a_slow_post_is_quick_and_doubles_nothing(
     await bot.start()
     await bot.sandbox.do("faults/set", kind="timeout_after_store", method="chat.postMessage", seconds=30, times=1)
     job_id = await bot.ask()
-    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"))
     assert await bot.stop(within=10.0) == 0
     await bot.start()
 
     async def placed():
         return (await bot.job())["delivered_at"]
 
-    await eventually(placed, PATIENCE)
+    await eventually(placed)
     assert len(bot.said(bot.tasks, f"[JOB {job_id}]")) == 1
 
 
@@ -59,7 +57,7 @@ async def test_a_stop_before_it_has_started_is_an_ordered_one_too(bot):
     """Issue B: a supervisor may change its mind while Slack does not answer the start."""
     await bot.sandbox.do("faults/set", kind="timeout", method="auth.test", seconds=30)
     await bot.launch()
-    await eventually(lambda: list(bot.home.glob("*.lock")), PATIENCE)  # the start has begun
+    await eventually(lambda: list(bot.home.glob("*.lock")))  # the start has begun
     assert await bot.stop(within=5.0) == 0
     assert "Traceback" not in bot.log
 

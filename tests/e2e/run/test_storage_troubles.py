@@ -12,9 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 from support.launcher import Bot, free_port
-from support.sandboxes import eventually, running_sandbox
+from support.sandboxes import running_sandbox
+from support.waiting import eventually
 
-PATIENCE = 25.0
 TOKEN = "source-token-0123456789"
 ITEM = {"source": "github:acme/api", "kind": "mention", "author": "dana", "agent": "646", "thread_id": "pr-1"}
 
@@ -76,8 +76,8 @@ def locked(database: Path):
 
 async def posted_job(bot: Serving) -> str:
     job_id = await bot.ask("may we archive it?")
-    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), PATIENCE)
-    await eventually(lambda: bot.has(status="pending"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"))
+    await eventually(lambda: bot.has(status="pending"))
     return job_id
 
 
@@ -98,14 +98,14 @@ async def test_a_lock_that_outlasts_the_wait_loses_nothing(bot):
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
         assert "locked by another program" in refused.json()["error"]["message"]
         await reply(bot, f"[RESULT {job_id}] done under the lock")
-        await eventually(lambda: attempts(bot, 4), PATIENCE)  # the last that Slack makes
+        await eventually(lambda: attempts(bot, 4))  # the last that Slack makes
         assert "the database is locked by another program" in await bot.unready()
         code, _, error = await bot.command("send", "646", "and this?")
         assert code == 1
         assert "locked by another program" in error
         assert "hint:" in error
-    await eventually(lambda: bot.closed(job_id), PATIENCE)
-    await eventually(lambda: bot.said(bot.tasks, "held by the lock?"), PATIENCE)
+    await eventually(lambda: bot.closed(job_id))
+    await eventually(lambda: bot.said(bot.tasks, "held by the lock?"))
     assert "database" not in await bot.unready()
     assert len(told(bot)) == len(set(told(bot)))
     assert "Traceback" not in bot.log
@@ -139,11 +139,11 @@ async def test_a_full_disk_loses_nothing(bot):
     assert refused.status_code == 503
     assert "disk" in refused.json()["error"]["message"]
     await reply(bot, f"[RESULT {job_id}] done on the full disk")
-    await eventually(lambda: attempts(bot, 4), PATIENCE)
+    await eventually(lambda: attempts(bot, 4))
     assert "the disk refused" in await bot.unready()
     assert not await bot.closed(job_id)
     limit(bot, resource.RLIM_INFINITY)
-    await eventually(lambda: bot.closed(job_id), PATIENCE)
+    await eventually(lambda: bot.closed(job_id))
     known = await bot.read(lambda connection: connection.exec_driver_sql("SELECT count(*) FROM items").scalar())
     assert known == number + 1
     assert "database" not in await bot.unready()
@@ -190,7 +190,7 @@ async def test_damage_that_is_found_while_it_runs(bot):
     spoil(bot.database, 4096)
     spoil(bot.database.with_name("digestbot.db-wal"), 32)
     await reply(bot, f"[RESULT {job_id}] done on a damaged store")
-    await eventually(lambda: attempts(bot, 4), PATIENCE)
+    await eventually(lambda: attempts(bot, 4))
     refused = await bot.bring("on a damaged store?")
     assert refused.status_code == 503
     assert "damaged" in refused.json()["error"]["message"]
@@ -220,15 +220,15 @@ async def test_a_folder_that_turns_read_only_makes_it_unready_and_stops_no_job(b
     """B2, U5, §11: the files are told of by health, the loop goes on; with the right to write they are made up for."""
     bot.lowly = True
     await bot.start()
-    await eventually((bot.home / "buffer.jsonl").exists, PATIENCE)
+    await eventually((bot.home / "buffer.jsonl").exists)
     bot.home.chmod(0o555)
     assert (await bot.bring("while nobody may write?")).status_code == 200
-    await eventually(lambda: bot.said(bot.tasks, "while nobody may write?"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, "while nobody may write?"))
 
     async def said_why() -> bool:
         return "cannot be written: Permission denied" in await bot.unready()
 
-    await eventually(said_why, PATIENCE)
+    await eventually(said_why)
     assert len(told(bot)) == len(set(told(bot)))  # once, however often it is tried
     assert "while nobody may write?" not in (bot.home / "buffer.jsonl").read_text(encoding="utf-8")
     bot.home.chmod(0o755)
@@ -236,6 +236,6 @@ async def test_a_folder_that_turns_read_only_makes_it_unready_and_stops_no_job(b
     async def ready() -> bool:
         return not await bot.unready()
 
-    await eventually(ready, PATIENCE)
+    await eventually(ready)
     assert "while nobody may write?" in (bot.home / "buffer.jsonl").read_text(encoding="utf-8")
     assert await bot.stop() == 0

@@ -18,12 +18,12 @@ import pytest
 from support.github import FakeGitHub, running_github
 from support.imap import PASSWORD, USER, ImapServer, running_imap_server
 from support.launcher import Bot
-from support.sandboxes import eventually, running_sandbox
+from support.sandboxes import running_sandbox
+from support.waiting import eventually
 
 from bot.engine import views
 from bot.sources.github.signature import is_signed
 
-PATIENCE = 25.0
 SECRET = "made-up-webhook-secret"
 MORE = """
 [github]
@@ -119,7 +119,7 @@ async def test_items_arrive_from_all_three_the_digests_post_and_the_loop_closes(
     def all_told() -> bool:
         return all(bot.said(bot.tasks, words) for words in wanted)
 
-    await eventually(all_told, PATIENCE)
+    await eventually(all_told)
 
     async def all_closed() -> bool:
         for job in await bot.jobs():
@@ -129,8 +129,8 @@ async def test_items_arrive_from_all_three_the_digests_post_and_the_loop_closes(
         found = await bot.jobs()
         return bool(found) and {(job["status"], job["outcome"]) for job in found} == {("resolved", "RESULT")}
 
-    await eventually(all_closed, PATIENCE)
-    await eventually(lambda: "304" in {str(code) for _, code in github.calls}, PATIENCE)
+    await eventually(all_closed)
+    await eventually(lambda: "304" in {str(code) for _, code in github.calls})
     shown = await status(bot)
     assert {name: one["breaker"] for name, one in shown.items()} == {"email:inbox": "closed", "github": "closed"}
     assert {200, 304, 403, 404, 429} <= {code for _, code in github.calls}
@@ -143,12 +143,12 @@ async def test_one_source_that_fails_holds_up_no_other_and_its_breaker_is_shown(
     await bot.start()
     bot.github.token = "ghp_renewed"
     bot.imap.deliver([MAIL])
-    await eventually(lambda: bot.said(bot.tasks, "The invoice"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, "The invoice"))
 
     async def opened() -> bool:
         return (await status(bot))["github"]["breaker"] == "open"
 
-    await eventually(opened, PATIENCE)
+    await eventually(opened)
     shown = await status(bot)
     assert "401" in shown["github"]["error"]
     assert shown["email:inbox"]["error"] is None
@@ -156,7 +156,7 @@ async def test_one_source_that_fails_holds_up_no_other_and_its_breaker_is_shown(
     assert await bot.stop() == 0
     await bot.start()  # an open breaker is kept: nothing is asked of GitHub before its time
     bot.imap.deliver([MAIL.replace(b"1@x", b"2@x").replace(b"The invoice", b"The other invoice")])
-    await eventually(lambda: bot.said(bot.tasks, "The other invoice"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, "The other invoice"))
     assert len(bot.github.calls) == asked
 
 
@@ -169,7 +169,7 @@ async def test_a_mail_that_the_server_announces_is_taken_at_once(bot):
     async def looked() -> bool:
         return bool((await status(bot)).get("email:inbox", {}).get("succeeded_at"))
 
-    await eventually(looked, PATIENCE)
+    await eventually(looked)
     for number in range(5):  # the first may come before anybody listens: the next brings it along
         more = MAIL.replace(b"1@x", b"%d@x" % number).replace(b"The invoice", b"Invoice no. %d" % number)
         bot.imap.deliver([more])
@@ -186,7 +186,7 @@ async def test_a_mention_in_slack_becomes_a_job_through_the_real_socket(bot):
     agent = bot.sandbox.workspace.world.user("646").id
     await bot.sandbox.do("act/post", user="alex", channel=bot.brain, text="good morning")
     await bot.sandbox.do("act/post", user="alex", channel=bot.brain, text=f"<@{agent}> could you take the invoice?")
-    await eventually(lambda: bot.said(bot.tasks, "@646 could you take the invoice?"), PATIENCE)
+    await eventually(lambda: bot.said(bot.tasks, "@646 could you take the invoice?"))
     assert not bot.said(bot.tasks, "good morning")
     [job] = await bot.jobs()
     assert (job["agent"], job["class"]) == ("646", "actionable")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 from support.browser import serious_findings
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 pytestmark = [pytest.mark.browser]
 SOON = 15_000  # milliseconds: the bot is a process that beats once a second
@@ -58,7 +58,7 @@ async def test_a_person_reads_answers_and_closes(bot, page, tmp_path):
     await expect(main).to_contain_text("who holds the migration lock?", timeout=SOON)
     await page.get_by_role("textbox", name="Message #646-tasks").fill(f"/buffer escalate {second}")
     await page.keyboard.press("Enter")
-    await eventually(lambda: bot.said(bot.brain, second), timeout=15)
+    await eventually(lambda: bot.said(bot.brain, second))
     await page.get_by_role("link", name="main-loop-brain").click()
     (escalation,) = bot.said(bot.brain, second)
     told = page.get_by_role("main").locator(f'[data-ts="{escalation["ts"]}"]')

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from support.waiting import PATIENCE
 
 from bot.clock import SystemClock
 from bot.engine import archive, files, publisher
@@ -118,7 +119,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     path = tmp_path / "buffer.jsonl"
     files.write(path, "old\n")
     writer = python(FULL, path)
-    said, trouble = writer.communicate(timeout=30)
+    said, trouble = writer.communicate(timeout=PATIENCE)
     assert trouble == ""
     assert len(said.split()) == 2  # both refused
     assert path.read_text(encoding="utf-8") == "old\n"
@@ -151,7 +152,7 @@ def test_a_read_only_folder_leaves_the_old_file(tmp_path_factory):
     files.write(path, "old\n")
     folder.chmod(0o555)
     try:
-        said, trouble = python(READ_ONLY, path).communicate(timeout=30)
+        said, trouble = python(READ_ONLY, path).communicate(timeout=PATIENCE)
     finally:
         folder.chmod(0o755)
     assert trouble == ""

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from support.office import HOME, owe_reactions
-from support.sandboxes import eventually
+from support.waiting import PATIENCE, eventually
 
 from bot.engine import claiming, composer, courier, delivery, sweeper
 from bot.errors import StoreUnavailableError
@@ -15,7 +15,6 @@ from state.outbox import Lane
 
 HOUR = timedelta(hours=1)
 ELSEWHERE = "CPIP"
-PATIENCE = 20.0  # seconds
 
 
 class Door:
@@ -41,7 +40,7 @@ async def at_work(office):
     running = asyncio.create_task(courier.run(office.deps))
     yield
     office.deps.bells.stopping.set()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, PATIENCE)
 
 
 async def rings(office, until):
@@ -51,7 +50,7 @@ async def rings(office, until):
         office.deps.bells.outbox.set()
         return until()
 
-    await eventually(asked, PATIENCE)
+    await eventually(asked)
 
 
 async def test_an_urgent_digest_does_not_wait_for_threads_that_are_being_read(office):
@@ -112,7 +111,7 @@ async def test_each_lane_has_its_room_and_what_waits_follows_at_once(office):
             await rings(office, lambda: door.waiting >= room)
         assert door.waiting == room
         door.opened.set()
-        await eventually(lambda: len(given) == 3 * room, PATIENCE)
+        await eventually(lambda: len(given) == 3 * room)
 
 
 @pytest.mark.parametrize("second", [StoreUnavailableError("database is locked"), KeyError("ours, too")])
@@ -153,7 +152,7 @@ async def test_what_is_under_way_is_finished_at_the_stop(office):
     done, _ = await asyncio.wait({running}, timeout=0.1)
     assert not done
     door.opened.set()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, PATIENCE)
     assert (await office.job()).delivered_at is not None
 
 

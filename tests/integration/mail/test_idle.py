@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from support.clocks import FakeClock
+from support.waiting import PATIENCE
 
 from bot.sources.mail.faults import MailUnreachableError
 from bot.sources.mail.folders import Account
@@ -87,7 +88,7 @@ async def test_news_ends_the_wait_however_its_bytes_arrive(idle, done):
 
 async def test_server_that_hangs_up_while_we_wait_is_told_at_once():
     with server_that_says((b"+ idling\r\n",), ()) as port, pytest.raises(MailUnreachableError, match="EOF"):
-        await asyncio.wait_for(poller(port).wait(600), 30)
+        await asyncio.wait_for(poller(port).wait(600), PATIENCE)
 
 
 async def test_server_that_says_nothing_is_no_news():

@@ -9,7 +9,8 @@ from slack_bolt import BoltResponse
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
-from support.sandboxes import eventually, sandbox
+from support.sandboxes import sandbox
+from support.waiting import eventually
 
 from bot.sandbox import Sandbox
 

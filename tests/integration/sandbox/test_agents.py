@@ -1,7 +1,7 @@
 """Scripted agents answer digests as their behaviours say, through the Web API and with their own tokens."""
 
 import pytest
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.sandbox.agents import BEHAVIOURS
 from bot.sandbox.errors import ControlError

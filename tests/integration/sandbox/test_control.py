@@ -7,7 +7,8 @@ import sys
 
 import aiohttp
 import pytest
-from support.sandboxes import eventually, running_sandbox
+from support.sandboxes import running_sandbox
+from support.waiting import PATIENCE, eventually
 
 from bot.sandbox import Sandbox
 
@@ -88,13 +89,13 @@ async def test_it_runs_as_its_own_process(http, tmp_path):
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        line = json.loads(await asyncio.wait_for(process.stdout.readline(), 10))
+        line = json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
         assert json.loads(ready.read_text()) == line
         headers = {"Authorization": f"Bearer {line['bot_token']}"}
         async with http.post(f"{line['api_url']}auth.test", headers=headers) as answer:
             assert (await answer.json())["user"] == "digestbot"
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
     finally:
         if process.returncode is None:
             process.kill()

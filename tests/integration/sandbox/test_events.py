@@ -1,7 +1,7 @@
 """Every event in Slack's shape, heard by a real Bolt app over Socket Mode."""
 
 import pytest
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 
 async def test_the_body_around_an_event(ear, sandbox, tasks):

@@ -5,7 +5,7 @@ import json
 import pytest
 from aiohttp import web as http
 from slack_sdk.signature import SignatureVerifier
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.sandbox.errors import ControlError
 

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 from slack_bolt import BoltResponse
 from slack_sdk.errors import SlackApiError
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.sandbox.errors import ControlError
 

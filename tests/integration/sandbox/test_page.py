@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from support.sandboxes import eventually
+from support.waiting import PATIENCE, eventually
 
 from bot.sandbox.page import streaming
 
@@ -25,7 +25,7 @@ async def stream(http, sandbox):
 
         async def frames(number):
             found = []
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 while len(found) < number:
                     line = await answer.content.readline()
                     if line.startswith(b"data: "):
@@ -153,11 +153,11 @@ async def test_a_tab_that_falls_behind_is_cut_off(http, sandbox, monkeypatch):
         await eventually(lambda: sandbox.workspace.publisher.listeners)
         for number in range(10):
             sandbox.workspace.publisher.overheard({"type": "channel_rename", "n": number})
-        assert b"data" not in await asyncio.wait_for(answer.content.read(), 5)
+        assert b"data" not in await asyncio.wait_for(answer.content.read(), PATIENCE)
 
 
 async def test_a_stopped_sandbox_ends_its_streams(http, sandbox):
     async with http.get(f"{sandbox.url}/page/stream") as answer:
         await eventually(lambda: sandbox.workspace.publisher.listeners)
         await sandbox.page.stop()
-        assert await asyncio.wait_for(answer.content.read(), 5)
+        assert await asyncio.wait_for(answer.content.read(), PATIENCE)

@@ -6,7 +6,8 @@ import json
 import aiohttp
 import pytest
 from slack_bolt import BoltResponse
-from support.sandboxes import eventually, running_sandbox
+from support.sandboxes import running_sandbox
+from support.waiting import eventually
 
 
 async def _open(session, sandbox):

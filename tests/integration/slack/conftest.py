@@ -8,7 +8,8 @@ from typing import Any
 
 import aiohttp
 import pytest
-from support.sandboxes import eventually, sandbox
+from support.sandboxes import sandbox
+from support.waiting import PATIENCE, eventually
 
 from bot.clock import SystemClock
 from bot.sandbox import Sandbox
@@ -100,7 +101,7 @@ class Desk:
 
 @pytest.fixture
 async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with open_session(timeout=2) as opened:
+    async with open_session(timeout=PATIENCE) as opened:
         yield opened
 
 

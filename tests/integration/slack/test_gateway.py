@@ -135,8 +135,8 @@ async def test_plain_words_stay_plain(gateway, sandbox, tasks):
 )
 async def test_a_post_whose_answer_is_lost_is_unclear_and_sent_once(sandbox, tasks, fault, arrived):
     """O20, §10 promise 2: no call is repeated by itself."""
-    await sandbox.do("faults/set", kind=fault, method="chat.postMessage", seconds=1)
-    async with open_session(timeout=0.3) as session:
+    await sandbox.do("faults/set", kind=fault, method="chat.postMessage", seconds=4)
+    async with open_session(timeout=2) as session:
         gateway = await SlackGateway.connect(
             token=sandbox.settings.bot_token, base_url=sandbox.api_url, session=session, clock=FakeClock()
         )

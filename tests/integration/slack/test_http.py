@@ -15,7 +15,7 @@ import uvicorn
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.errors import ConfigError, StoreUnavailableError
 from bot.slack.http import BODY_MAX, MALFORMED, REFUSED, TOO_LARGE, events_route

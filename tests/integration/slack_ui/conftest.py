@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.sandboxes import eventually
+from support.waiting import PATIENCE, eventually
 
 from bot import wording
 from bot.buffer.items import Draft
@@ -129,7 +129,7 @@ def actions(message: dict[str, Any]) -> list[str]:
 async def desk(sandbox: Sandbox, sqlite_url: str, tmp_path: Any) -> AsyncIterator[Desk]:
     world = sandbox.workspace.world
     store = await Store.open(sqlite_url)
-    async with open_session(timeout=5) as session:
+    async with open_session(timeout=PATIENCE) as session:
         gateway = await SlackGateway.connect(
             token=sandbox.settings.bot_token, base_url=sandbox.api_url, session=session, clock=SystemClock()
         )

@@ -1,7 +1,7 @@
 """What people press and fill in (U2, P9, P11, F9), through real sockets and Slack's own payloads."""
 
 import pytest
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.engine import commands
 from bot.errors import StoreUnavailableError

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from support.sandboxes import eventually
+from support.waiting import eventually
 
 from bot.engine import pausing
 from bot.engine.composer import AdHoc, send

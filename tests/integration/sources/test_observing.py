@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.office import Office
+from support.waiting import PATIENCE
 
 from bot.buffer.items import Draft, Rejected, Signal
 from bot.engine import intake, observing, publisher, views
@@ -258,7 +259,7 @@ async def test_a_source_that_is_silent_or_deaf_holds_up_no_stop(office, told):
     await asyncio.wait({listening}, timeout=0.05)
     assert not listening.done()
     office.deps.bells.stopping.set()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         assert await listening is False
     assert not office.deps.bells.sources.is_set()
 
@@ -267,5 +268,5 @@ async def test_a_wait_that_never_ends_is_given_up(office, monkeypatch):
     """S3: a hanging connection is bounded; the next beat listens anew."""
     monkeypatch.setattr(observing, "LISTEN", timedelta(seconds=0.01))
     monkeypatch.setattr(observing, "GRACE_SECONDS", 0.01)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         assert await observing.listen(office.deps, Telling()) is False

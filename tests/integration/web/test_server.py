@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from support.waiting import PATIENCE
 
 from bot.errors import ConfigError, ConflictError, NotAllowedError, NotFoundError, StoreUnavailableError, UsageError
 from bot.web import server as serving
@@ -100,7 +101,7 @@ async def test_a_body_that_never_comes(place, serve, monkeypatch):
     port = int(server.address.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"POST /echo HTTP/1.1\r\nhost: bot\r\ncontent-length: 10\r\n\r\nabc")
-    answer = await asyncio.wait_for(reader.readline(), 5)
+    answer = await asyncio.wait_for(reader.readline(), PATIENCE)
     writer.close()
     assert b" 408 " in answer
 
@@ -168,7 +169,7 @@ async def test_stopping_is_bounded_and_answers_what_is_under_way(place, serve):
         stopping = asyncio.create_task(server.stop())
         go.set()
         assert (await asking).json() == {"late": True}
-        await asyncio.wait_for(stopping, 10)
+        await asyncio.wait_for(stopping, PATIENCE)
         with pytest.raises(httpx2.ConnectError):
             await client.get("/slow")
     await server.stop()

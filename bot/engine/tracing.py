@@ -30,6 +30,8 @@ class _Fact:
     why: str = ""
     who: str = ""
     detail: str = ""
+    verb: str = ""  # of a reply, and the way that it came
+    via: str = ""
 
 
 async def why(deps: Deps, subject: str) -> list[str]:
@@ -45,7 +47,9 @@ async def why(deps: Deps, subject: str) -> list[str]:
 async def _sentence(deps: Deps, fact: _Fact) -> str:
     who = await called(deps, fact.who) if fact.who else ""
     shown = cut(safe(fact.detail), TEXT_MAX)
-    words = deps.wording.say("trace", what=fact.what, why=safe(fact.why), who=who, detail=shown)
+    words = deps.wording.say(
+        "trace", what=fact.what, why=safe(fact.why), who=who, detail=shown, verb=fact.verb, via=fact.via
+    )
     return f"{clock(fact.at)}: {undo(words)}"  # plain: a face escapes what it shows
 
 
@@ -89,8 +93,8 @@ def _of_item(connection: sa.Connection, item: Item) -> Iterator[_Fact]:
 
 
 def _replied(reply: Reply) -> _Fact:
-    what = f"{reply.verb} {reply.effect}"
-    return _Fact(at=reply.at, what="replied", why=f"{what} ({reply.via})", who=reply.author, detail=reply.text)
+    said = {"verb": reply.verb, "via": reply.via, "detail": reply.text}
+    return _Fact(at=reply.at, what="replied", why=reply.effect, who=reply.author, **said)
 
 
 def _audited(row: dict[str, Any]) -> _Fact:

@@ -12,13 +12,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+
+from .waiting import PATIENCE
 
 ARGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-WAIT_MS = 5_000
+WAIT_MS = 1_000 * PATIENCE
+expect.set_options(timeout=WAIT_MS)
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

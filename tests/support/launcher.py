@@ -28,7 +28,7 @@ from state import jobs, records
 KILL: Final = "LAUNCHER_KILL"
 # Root may write where nobody may, until it gives that right up; whoever is not root has none.
 LOWLY: Final = ("setpriv", "--bounding-set=-dac_override", "--") if os.geteuid() == 0 else ()
-READY_SECONDS: Final = 15.0
+PATIENCE: Final = 60.0  # seconds, as in `waiting`; as a program this file has none of its neighbours
 SCRIPT: Final = Path(__file__).resolve()
 
 CONFIG: Final = """\
@@ -149,11 +149,11 @@ class Bot:
     def _hears(self) -> bool:
         return '"event": "run.started"' in self.log or "run.started" in self.log
 
-    async def killed(self, within: float = READY_SECONDS) -> None:
+    async def killed(self, within: float = PATIENCE) -> None:
         """Wait for the death that was ordered."""
         assert await self.ended(within) == -signal.SIGKILL, self.log
 
-    async def ended(self, within: float = READY_SECONDS) -> int:
+    async def ended(self, within: float = PATIENCE) -> int:
         """Wait for the end of the process and return its exit code."""
         assert self.process is not None
         try:
@@ -161,7 +161,7 @@ class Bot:
         except TimeoutError:
             raise AssertionError(f"still running after {within} s:\n{self.log}") from None
 
-    async def stop(self, within: float = 10.0) -> int:
+    async def stop(self, within: float = PATIENCE) -> int:
         """Stop it as a supervisor does, and return its exit code."""
         assert self.process is not None
         if self.process.returncode is None:

@@ -15,7 +15,7 @@ async def test_an_agent_closes_its_job_by_http(bot, monkeypatch):
     bot.furnish()
     await bot.start()
     job_id = await bot.ask("look at this")
-    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"), 15.0)
+    await eventually(lambda: bot.said(bot.tasks, f"[JOB {job_id}]"))
     headers = {"authorization": "Bearer agent-token-0123456789"}
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{bot.port}", headers=headers, trust_env=False) as client:
         assert (await client.get("/readyz")).json() == {"status": "ready", "reasons": []}
@@ -23,4 +23,4 @@ async def test_an_agent_closes_its_job_by_http(bot, monkeypatch):
         said = await client.post(f"/v1/jobs/{job_id}/replies", json=body)
         assert said.json()["data"]["status"] == "resolved"
         assert (await client.get("/v1/jobs", headers={"authorization": "Bearer wrong"})).status_code == 401
-    await eventually(lambda: bot.said(bot.tasks, "Closed: RESULT"), 15.0)
+    await eventually(lambda: bot.said(bot.tasks, "Closed: RESULT"))

@@ -46,6 +46,9 @@ class Serving(Bot):
         found = {job["job_id"]: (job["status"], job["outcome"]) for job in await self.jobs()}
         return found[job_id] == ("resolved", "RESULT")
 
+    async def is_ready(self) -> bool:
+        return not await self.unready()
+
     async def unready(self) -> str:
         """Why it is not ready; nothing where it is."""
         async with self.web() as client:
@@ -106,7 +109,7 @@ async def test_a_lock_that_outlasts_the_wait_loses_nothing(bot):
         assert "hint:" in error
     await eventually(lambda: bot.closed(job_id))
     await eventually(lambda: bot.said(bot.tasks, "held by the lock?"))
-    assert "database" not in await bot.unready()
+    await eventually(bot.is_ready)
     assert len(told(bot)) == len(set(told(bot)))
     assert "Traceback" not in bot.log
     assert await bot.stop() == 0
@@ -146,7 +149,7 @@ async def test_a_full_disk_loses_nothing(bot):
     await eventually(lambda: bot.closed(job_id))
     known = await bot.read(lambda connection: connection.exec_driver_sql("SELECT count(*) FROM items").scalar())
     assert known == number + 1
-    assert "database" not in await bot.unready()
+    await eventually(bot.is_ready)
     assert "Traceback" not in bot.log
     assert await bot.stop() == 0
 
@@ -233,9 +236,6 @@ async def test_a_folder_that_turns_read_only_makes_it_unready_and_stops_no_job(b
     assert "while nobody may write?" not in (bot.home / "buffer.jsonl").read_text(encoding="utf-8")
     bot.home.chmod(0o755)
 
-    async def ready() -> bool:
-        return not await bot.unready()
-
-    await eventually(ready)
+    await eventually(bot.is_ready)
     assert "while nobody may write?" in (bot.home / "buffer.jsonl").read_text(encoding="utf-8")
     assert await bot.stop() == 0

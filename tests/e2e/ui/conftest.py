@@ -28,5 +28,4 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
 async def page(bot: Bot) -> AsyncIterator[Page]:
     """The page of the workspace, acting as alex."""
     async with running_browser() as browser, tab(browser, f"{bot.sandbox.url}/?as=alex") as opened:
-        opened.set_default_timeout(15_000)
         yield opened

@@ -86,7 +86,7 @@ async def test_why_tells_what_happened_in_plain_words(desk):
         for words in (
             "a digest was composed (actionable, [?])",
             "the placement proved",
-            "replied CLAIM claimed (button)",
+            "replied CLAIM by button: the job is theirs",
         )
     ]
     assert told == sorted(told)

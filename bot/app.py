@@ -14,13 +14,12 @@ from datetime import timedelta
 from typing import Any, Final, Protocol
 
 import aiohttp
-import httpx2
 import structlog
 from pydantic import SecretStr
 from slack_bolt.app.async_app import AsyncApp
 from starlette.routing import Route
 
-from bot import wording
+from bot import inboxes, wording
 from bot.buffer.score import DECAY
 from bot.clock import Clock, SystemClock
 from bot.config import Config
@@ -57,12 +56,8 @@ from bot.slack.hearing import handler, set_aside
 from bot.slack.http import events_route
 from bot.slack.scopes import require
 from bot.slack.sockets import SocketPool
-from bot.sources.github.api import GitHubApi
-from bot.sources.github.poller import GitHubNotifications
 from bot.sources.github.signature import is_signed
 from bot.sources.github.webhooks import read_webhook
-from bot.sources.mail.imap import open_folder
-from bot.sources.mail.poller import MailPoller
 from bot.sources.mail.source import MailSource
 from bot.sources.slack.reading import read_message
 from bot.web import health, v1
@@ -92,7 +87,9 @@ async def examined(config: Config, *, clock: Clock | None = None) -> list[Findin
         config.require_slack()
     except NotAllowedError as error:
         missing = error
-    async with open_session() as session:
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(open_session())
         case = doctor.Case(
             settings=config.settings(),
             home=config.home,
@@ -102,7 +99,8 @@ async def examined(config: Config, *, clock: Clock | None = None) -> list[Findin
             watched=config.slack.watched_channels,
             missing=missing,
             socket_mode=config.slack.mode == "socket",
-            now=(clock or SystemClock()).now,
+            sources=await inboxes.sources(config, clock=clock, tracks=lambda _source, _thread: False, stack=stack),
+            now=clock.now,
         )
         return await doctor.examine(case)
 
@@ -231,22 +229,6 @@ def beats(deps: Deps, asked: Sequence[Source] = ()) -> tuple[Beat, ...]:
     )
 
 
-async def _sources(deps: Deps, config: Config, stack: AsyncExitStack) -> list[Source]:
-    """Return what is asked for items: each is a source of its own, and fails alone (B4)."""
-    found: list[Source] = []
-    tracks = observing.tracks(observing.looking(deps))
-    if inbox := config.github_inbox:
-        client = await stack.enter_async_context(httpx2.AsyncClient())
-        api = GitHubApi(client, base_url=inbox.api_url, token=inbox.token.get_secret_value, clock=deps.clock)
-        agents = replace(config.github, tracks=tracks)
-        found.append(GitHubNotifications(api, agents=agents, clock=deps.clock, full_every=inbox.full_every))
-    if mail := config.mail_inbox:
-        mailbox = replace(mail.mailbox, tracks=tracks)
-        poller = MailPoller(mail.account, mailbox, clock=deps.clock, opener=open_folder)
-        found.append(MailSource(poller, name=mailbox.source))
-    return found
-
-
 async def _cycle(deps: Deps) -> int:
     """One act beat: compose, then clean up, then publish the buffer for other tools (B2, B14)."""
     composed = await composer.act(deps)
@@ -270,7 +252,8 @@ class Face(Protocol):
 async def _serve(
     deps: Deps, config: Config, gateway: SlackGateway, stack: AsyncExitStack, stopping: asyncio.Event
 ) -> None:
-    asked = await _sources(deps, config, stack)
+    tracks = observing.tracks(observing.looking(deps))
+    asked = await inboxes.sources(config, clock=deps.clock, tracks=tracks, stack=stack)
     faces = await _listen(deps, config, gateway, stack)
     deps.probe("run.listening")
     running = [asyncio.create_task(beat.run(deps, one)) for one in beats(deps, asked)]

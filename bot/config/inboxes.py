@@ -38,10 +38,7 @@ class MailInbox:
             NotAllowedError: naming what is missing.
         """
         if self.password is None:
-            raise NotAllowedError(
-                f"mail.host is set and {MAIL_PASSWORD} is not",
-                hint=f"set {MAIL_PASSWORD} or {MAIL_PASSWORD}_FILE to the mailbox's password or access token",
-            )
+            raise _no_password()
 
 
 def github_inbox(table: FileTable, token: SecretStr | None) -> GitHubInbox | None:
@@ -75,5 +72,21 @@ def mailbox(table: FileTable) -> Mailbox:
 
 
 def secret_giver(environment: Environment) -> Callable[[], str]:
-    """Return what gives the mailbox's secret at each sign-in: a file may be renewed while we run, as tokens are."""
-    return lambda: environment.renewed(MAIL_PASSWORD)
+    """Return what gives the mailbox's secret at each sign-in: a file may be renewed while we run, as tokens are.
+
+    It raises a NotAllowedError where there is none.
+    """
+
+    def secret() -> str:
+        if given := environment.renewed(MAIL_PASSWORD):
+            return given
+        raise _no_password()
+
+    return secret
+
+
+def _no_password() -> NotAllowedError:
+    return NotAllowedError(
+        f"mail.host is set and {MAIL_PASSWORD} is not",
+        hint=f"set {MAIL_PASSWORD} or {MAIL_PASSWORD}_FILE to the mailbox's password or access token",
+    )

@@ -14,10 +14,11 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from bot.engine.messages import Room
+from bot.engine.ports import Source
 from bot.engine.registry import Registration
 from bot.engine.settings import Settings
 from bot.engine.targets import TargetKind, kind_of
-from bot.errors import DigestbotError, SlackError, StoreError
+from bot.errors import DigestbotError, SlackError, SourceError, StoreError
 from state import jobs, records, sidechats
 from state.migrate import Schema, check
 from state.store import Store
@@ -89,6 +90,7 @@ class Case:
     watched: tuple[str, ...]  # channels whose messages are items (S2)
     missing: DigestbotError | None  # which ones, and where they are found
     socket_mode: bool
+    sources: Sequence[Source]  # the inboxes that are asked for items
     now: Callable[[], datetime]
 
 
@@ -114,7 +116,22 @@ async def examine(case: Case) -> list[Finding]:
         found.append(_folder("buffer's folder", case.settings.buffer_path.parent))
     stored, places, thread = await _database(case)
     found += [*stored, _brain(case, places), _operators(case)]
-    return [*found, *await _slack(case, places, thread)]
+    found += await _slack(case, places, thread)
+    return [*found, *[await _source(one) for one in case.sources]]
+
+
+_ASK_LATER: Final = "docs/configuration.md has what it needs; where that is right, try again later"
+
+
+async def _source(source: Source) -> Finding:
+    """Ask it as at the first beat; what it answers is thrown away, and nothing is marked as read by it (S1, S3)."""
+    name = f"source {source.name}"
+    try:
+        await source.fetch("")
+    except Exception as error:  # noqa: BLE001 - any exception is a failure of the source (`ports.Source`)
+        known = error if isinstance(error, DigestbotError) else SourceError(f"{type(error).__name__}: {error}")
+        return Finding(name=name, ok=False, said=str(known), mend=known.hint or _ASK_LATER, code=known.exit_code)
+    return Finding(name=name, ok=True, said="it answers, and lets us read")
 
 
 # -- this machine -----------------------------------------------------------------------------------------------------

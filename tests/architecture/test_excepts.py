@@ -9,6 +9,7 @@ ALLOWED = {
     "bot/cli/main.py": (1, "the one error boundary of the command line; what it does not know is raised again"),
     "bot/engine/beat.py": (1, "a beat that failed leaves its work pending and comes again (B14)"),
     "bot/engine/courier.py": (2, "neither a letter that fails nor a thread that cannot be read holds up the others"),
+    "bot/engine/doctor.py": (1, "whatever a source raises is its finding; the others are looked at all the same (U4)"),
     "bot/engine/observing.py": (1, "sources fail alone: the others go on (B4), and the breaker counts it (B15)"),
     "bot/slack/intake.py": (1, "a decision that raises is set aside with its trace (SPEC 10, promise 4)"),
     "bot/web/server.py": (1, "the boundary of the server: counted, logged, and answered with 500"),

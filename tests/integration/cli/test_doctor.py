@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from support.clocks import FakeClock
+from support.github import running_github
+from support.imap import PASSWORD, USER, running_imap_server
 from support.sandboxes import running_sandbox
 
 from bot.app import examined
@@ -226,6 +228,68 @@ async def test_a_clock_that_is_wrong(tmp_path):
         found = {one.name: one for one in await examined(config, clock=FakeClock())}
     assert found["clock"].ok is False
     assert "synchronise" in found["clock"].mend
+
+
+INBOXES = """
+[github]
+api_url = "{github}"
+[mail]
+host = "127.0.0.1"
+port = {imap}
+user = "{user}"
+security = "none"
+"""
+
+
+@pytest.fixture
+async def inboxes(tmp_path):
+    """Return what examines an installation that asks GitHub and a mail server, with these secrets."""
+    with running_imap_server() as imap:
+        async with running_github() as github:
+            words = INBOXES.format(github=github.url, imap=imap.port, user=USER)
+            (tmp_path / "digestbot.toml").write_text(f'escalate_to = "U0ROBIN"\n{words}', encoding="utf-8")
+
+            async def sources(**secrets):
+                place = {"DIGESTBOT_HOME": str(tmp_path), "DIGESTBOT_CONFIG": str(tmp_path / "digestbot.toml")}
+                ours = {"GITHUB_TOKEN": github.token, "MAIL_PASSWORD": PASSWORD}
+                found = await examined(load({**place, **ours, **secrets}, starting=False))
+                return {one.name: one for one in found if one.name.startswith("source ")}
+
+            sources.github = github
+            yield sources
+
+
+async def test_the_inboxes_are_asked(inboxes):
+    """S1, S3: a sign-in that works is seen to work, and nothing is marked as read."""
+    inboxes.github.comment(7, "may we?", ident=42)
+    found = await inboxes()
+    assert {name: one.ok for name, one in found.items()} == {"source github": True, "source email:inbox": True}
+    assert all(
+        path.split("?")[0] in {"user", "notifications"} or "/issues/" in path for path, _ in inboxes.github.calls
+    )
+
+
+async def test_an_inbox_that_does_not_let_us_in(inboxes):
+    """§11: the token, the scope or the password, and the mend; each by itself."""
+    found = await inboxes(GITHUB_TOKEN="ghp_another", MAIL_PASSWORD="another")
+    assert {name: one.ok for name, one in found.items()} == {"source github": False, "source email:inbox": False}
+    assert "notifications" in found["source github"].mend
+    assert "password" in found["source email:inbox"].mend
+    assert doctor.exit_code(list(found.values())) == 4
+
+
+async def test_an_inbox_without_its_secret(inboxes):
+    """§11: no password is set at all: that is named, and the variable to set."""
+    found = await inboxes(MAIL_PASSWORD="")
+    assert found["source github"].ok is True
+    assert "MAIL_PASSWORD is not" in found["source email:inbox"].said
+
+
+async def test_a_token_without_the_scope(inboxes):
+    """§11: a token that may not read notifications; the scope is named."""
+    inboxes.github.refuse("notifications", 403)
+    fault = (await inboxes())["source github"]
+    assert (fault.ok, "scope notifications" in fault.mend) == (False, True)
 
 
 AS_NOBODY = f"""\

@@ -74,7 +74,7 @@ class _Jobs:
 
     def hint(self, reason: HintReason, verb: Verb | None, typed: str | None) -> Hint:
         job_id = self.known(typed) if typed else self.own
-        near = nearest(typed, self.open_ids) if typed and job_id is None else None
+        near = nearest(typed, self.open_ids) or self.own if typed and job_id is None else None
         return Hint(reason=reason, verb=verb, job_id=job_id or typed, nearest=near)
 
 

@@ -119,7 +119,7 @@ async def test_an_unreachable_target_is_named_to_the_brain(office):
     office.slack.failures["post:UROBIN"] = [SlackRefusedError("user_disabled")]
     await office.pass_time(timedelta(minutes=10))
     told = office.slack.texts(channel=BRAIN)
-    assert any("robin" in text and "user_disabled" in text for text in told)
+    assert any("robin" in text and "the person's account is closed" in text for text in told)
 
 
 async def test_news_is_told_and_outside_every_rate(office):

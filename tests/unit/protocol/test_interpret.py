@@ -149,10 +149,13 @@ def test_no_id_elsewhere(here):
 
 @pytest.mark.parametrize(
     ("typed", "near"),
-    [(WRONG, B), ("id", None), ("ml-opm-20271231-235959", None)],
+    [(WRONG, B), ("id", A), ("ml-opm-20271231-235959", A)],
 )
 def test_unknown_id(typed, near):
-    """P8, P11: an explicit wrong id never falls back, not even in a job's own thread; the nearest open one is named."""
+    """P8, P11: an explicit wrong id never falls back, not even in a job's own thread; the nearest open one is named.
+
+    Where none is near, the job of the thread is.
+    """
     result = meant(f"[ACK {typed}] seen", here=(A,), opened=(B,))
 
     assert result.actions == ()

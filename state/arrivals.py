@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -52,9 +53,12 @@ def add_all(connection: sa.Connection, arriving: Sequence[Item], *, decay: float
     insert_all(connection, items, [_row(item, decay) for item in arriving])
 
 
+_VALUES = attrgetter(*FIELDS)
+
+
 def _row(item: Item, decay: float, held: timedelta = timedelta()) -> dict[str, object]:
     return {
-        **{name: getattr(item, name) for name in FIELDS},
+        **dict(zip(FIELDS, _VALUES(item), strict=True)),
         "dedup_hash": key_hash(item.dedup_key),
         "event_hash": key_hash(item.event_key) if item.event_key else None,
         "expires_at": item.expires_at + held,

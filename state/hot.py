@@ -114,6 +114,8 @@ def _prepare(statement: Any, dialect: Dialect, returning: Sequence[sa.Column[Any
 def _to_driver(kind: Any, dialect: Dialect) -> _Convert:
     if isinstance(kind, UtcDateTime):
         return _stamp
+    if isinstance(kind, sa.LargeBinary):
+        return None  # the driver takes bytes as they are
     convert: _Convert = kind.dialect_impl(dialect).bind_processor(dialect)
     return convert
 

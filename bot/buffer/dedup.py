@@ -134,6 +134,8 @@ def decide(arrival: Arrival, peers: Iterable[Peer], *, window: timedelta = WINDO
     """Say whether the arrival is stored as new, absorbs its peers, or merges into one of them (SPEC B5)."""
     item = arrival.item
     others = [peer for peer in peers if peer.id != item.id]  # an item never merges into itself
+    if not others:  # most arrivals
+        return Merge(reason=Reason.UNMATCHED, keeper=item.id, count=item.resubmission_count, marker=item.marker)
     same = [peer for peer in others if peer.matched_by is MatchedBy.EVENT_KEY]
     alike = [peer for peer in others if peer.matched_by is MatchedBy.DEDUP_KEY and _within(peer, item, window)]
     settled = _by_event(item, same)

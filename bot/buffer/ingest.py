@@ -166,7 +166,7 @@ def clamp_event(event_at: datetime | None, now: datetime) -> tuple[datetime | No
 
 
 def _one_line(text: str) -> str:
-    if text.isprintable() and " " not in text:  # most words: nothing is to be put right
+    if text.isprintable() and "  " not in text and text == text.strip(" "):  # most: nothing is to be put right
         return text
     return " ".join(_UNSTORABLE.sub("", text).split())
 

@@ -23,7 +23,7 @@ __all__ = ("Preview", "Taken", "flush", "keep", "preview", "ring", "spooled", "s
 
 T = TypeVar("T")
 
-CHUNK: Final = 50  # signals a transaction: the longest one is the latency of everybody behind it
+CHUNK: Final = 200  # signals a transaction: some twenty milliseconds, for which everybody behind it waits
 
 
 async def take(deps: Deps, signals: Sequence[Signal], *, source: str) -> Taken:

@@ -13,13 +13,13 @@ from bench.report import Figure
 from bench.rows import item_row
 from state.engines import database_file
 from state.migrate import migrate
+from state.statements import insert
 from state.store import Store
 from state.tables import items
 
 ROWS = 10_000
 ALONE = 1_000
 RUNS = 3  # ours and theirs in turn, so that a noisy machine is noisy for both
-INSERT = sa.insert(items)
 
 
 def figures() -> list[Figure]:
@@ -63,4 +63,4 @@ async def _write(store: Store, numbers: Iterator[int]) -> None:
 
 
 def _insert(number: int, connection: sa.Connection) -> None:
-    connection.execute(INSERT, item_row(number))
+    insert(connection, items, item_row(number))

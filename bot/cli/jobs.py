@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bot.cli import output
 from bot.cli.common import AsJson, with_store
@@ -20,7 +21,15 @@ from bot.errors import NotFoundError, UsageError
 from bot.protocol.verbs import Verb
 from state.rows import Followup
 
-app = typer.Typer(no_args_is_help=True, help="Look at one job, answer it, move its clock.")
+
+class _ById(TyperGroup):
+    """`job ID` is `job show ID`: a digest's `+N more` sends people there (P3)."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, ["show", *args] if args and args[0].startswith("ml-") else args)
+
+
+app = typer.Typer(cls=_ById, no_args_is_help=True, help="Look at one job, answer it, move its clock.")
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="A job's id, such as ml-646-20261004-213000.")]
 As = Annotated[str, typer.Option("--as", metavar="NAME", help="Who says it: an agent's name, or a person's.")]

@@ -1,6 +1,7 @@
 """The decision trace of a job, an item or a sidechat, in plain words (SPEC U1 `why`)."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -74,7 +75,12 @@ def _of_job(connection: sa.Connection, job_id: str) -> Iterator[_Fact]:
     replies = list(records.replies_to(connection, job_id))
     told = {f"{reply.verb} {reply.effect}" for reply in replies}
     yield from (_replied(reply) for reply in replies)
-    yield from (_audited(row) for row in records.trace(connection, job_id) if row["what"] not in told)
+    places = {one.channel: one.name for one in sidechats.everyone(connection)}
+    for row in records.trace(connection, job_id):
+        if row["what"] == "escalation delivered":
+            yield _handed_over(row, places)
+        elif row["what"] not in told:
+            yield _audited(row)
 
 
 def _of_item(connection: sa.Connection, item: Item) -> Iterator[_Fact]:
@@ -95,6 +101,13 @@ def _of_item(connection: sa.Connection, item: Item) -> Iterator[_Fact]:
 def _replied(reply: Reply) -> _Fact:
     said = {"verb": reply.verb, "via": reply.via, "detail": reply.text}
     return _Fact(at=reply.at, what="replied", why=reply.effect, who=reply.author, **said)
+
+
+def _handed_over(row: dict[str, Any], places: Mapping[str, str]) -> _Fact:
+    """Return to whom: a registered place by its name, or a person, whose name is asked for later."""
+    to = str(json.loads(row["detail"]).get("to", ""))
+    place = places.get(to, "")
+    return _Fact(at=row["at"], what=str(row["what"]), why=place, who="" if place else to)
 
 
 def _audited(row: dict[str, Any]) -> _Fact:

@@ -72,6 +72,15 @@ def test_why(cli):
 # -- one job ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_job_is_shown_by_its_id_alone(cli):
+    """P3: what `+N more` stands for is listed by `job ID`; an id that is near gets the right one."""
+    job = cli.job()
+    assert cli.ok("job", job) == cli.ok("job", "show", job)
+    assert json.loads(cli.ok("job", job, "--json"))["data"]["job_id"] == job
+    assert job in cli.fails(3, "job", job[:-1] + "x")
+    assert "shown" in cli.fails(2, "job", "shown")
+
+
 def test_a_job_from_claim_to_result(cli):
     """§9: every verb by the command line, through the same use case."""
     job = cli.job()

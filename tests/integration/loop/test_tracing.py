@@ -58,6 +58,18 @@ async def test_the_trace_of_a_job_is_a_story_that_a_person_can_read(office):
     assert '646 replied RESULT by slack, "archived": the job is closed' in story
 
 
+async def test_the_trace_says_to_whom_a_job_was_handed_over(office):
+    """F4, U1: the person by name, and the brain by its own."""
+    await office.bring("may we archive it?")
+    await office.act()
+    await office.pass_time(timedelta(hours=4))
+    story = await told(office, (await office.job()).job_id)
+    assert sorted(one for one in story if one.startswith("the escalation")) == [
+        "the escalation was posted to main-loop brain",
+        "the escalation was posted to robin",
+    ]
+
+
 async def test_what_slack_refused_is_said_in_words(office):
     """U1, R1: nobody has to know Slack's codes at night."""
     office.slack.failures[f"post:{HOME}"] = [SlackRefusedError("is_archived")]

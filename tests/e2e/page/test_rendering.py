@@ -117,6 +117,7 @@ async def test_axe_finds_nothing_serious(browser, sandbox, desk, scheme):
         await page.locator(f'main [data-ts="{ts}"]').get_by_role("button", name="More actions").click()
         assert await serious_findings(page) == []
         await page.keyboard.press("Escape")
+        await expect(page.get_by_role("menu")).to_have_count(0)
         await page.get_by_role("link", name="1 reply").click()
         await expect(page.get_by_role("textbox", name="Reply in thread")).to_be_focused()
         assert await serious_findings(page) == []
@@ -125,6 +126,7 @@ async def test_axe_finds_nothing_serious(browser, sandbox, desk, scheme):
         await expect(page.get_by_text("Please fill this in.")).to_be_visible()
         assert await serious_findings(page) == []
         await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)  # it has a button Close, too
         await page.get_by_role("button", name="Close", exact=True).click()
         await expect(page.get_by_role("dialog", name="Close this job?")).to_be_visible()
         assert await serious_findings(page) == []

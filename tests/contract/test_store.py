@@ -119,7 +119,7 @@ async def test_a_reader_sees_one_instant(store: Store):
     """Two statements of one read agree, whatever is written between them."""
     loop = asyncio.get_running_loop()
     between = asyncio.Event()
-    pause = {"sqlite": LONG_SQLITE.replace("2000000", "10000000"), "postgresql": "SELECT pg_sleep(2)"}[store.dialect]
+    pause = {"sqlite": LONG_SQLITE, "postgresql": "SELECT pg_sleep(2)"}[store.dialect]
 
     def operation(connection: sa.Connection) -> tuple[set[str], set[str]]:
         before = names(connection)
@@ -134,7 +134,9 @@ async def test_a_reader_sees_one_instant(store: Store):
     assert await reading == (set(), set())
 
 
-LONG_SQLITE = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n"
+LONG_SQLITE = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000) SELECT count(*) FROM n"
+)
 
 
 async def test_a_read_only_database_is_unavailable(store: Store):
@@ -174,7 +176,7 @@ async def test_close_stops_a_read_that_takes_too_long(store: Store, monkeypatch:
     """Close is bounded: it waits a while, then the read gets an error."""
     for module in ("state.reader", "state.postgres"):
         monkeypatch.setattr(f"{module}.CLOSE_SECONDS_MAX", 0.1)
-    endless = {"sqlite": LONG_SQLITE.replace("2000000", "2000000000"), "postgresql": "SELECT pg_sleep(600)"}
+    endless = {"sqlite": LONG_SQLITE.replace("10000000", "2000000000"), "postgresql": "SELECT pg_sleep(600)"}
     reading = asyncio.create_task(store.read(sql(endless[store.dialect])))
     await store.write(put("meanwhile"))
     async with asyncio.timeout(PATIENCE):
